@@ -43,15 +43,15 @@ struct State {
     ready: Vec<TaskId>,
     timers: BinaryHeap<Timer>,
     next_timer: u64,
-    groups: BTreeMap<Group, Fate>,
+    groups: BTreeMap<Group, GroupState>,
     next_group: u64,
     /// Ended groups whose tasks are dropped before any other task runs.
-    doomed: BTreeSet<Group>,
+    ended: BTreeSet<Group>,
     polls_at_once: u64,
 }
 
 #[derive(Default)]
-struct Fate {
+struct GroupState {
     is_frozen: bool,
     /// Tasks that became ready while the group was frozen.
     held: Vec<TaskId>,
@@ -69,7 +69,7 @@ struct Task {
 struct Timer {
     due: u64,
     number: u64,
-    alarm: Arc<Alarm>,
+    sleep_waker: Arc<SleepWaker>,
 }
 
 impl PartialEq for Timer {
@@ -91,20 +91,20 @@ impl Ord for Timer {
 
 /// The waker of a sleeping task; none once the sleep is dropped.
 #[derive(Default)]
-struct Alarm(Mutex<Option<Waker>>);
+struct SleepWaker(Mutex<Option<Waker>>);
 
-impl Alarm {
+impl SleepWaker {
     fn waker(&self) -> MutexGuard<'_, Option<Waker>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-struct Bell {
+struct TaskWaker {
     task: TaskId,
     woken: Arc<Woken>,
 }
 
-impl Wake for Bell {
+impl Wake for TaskWaker {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
@@ -120,9 +120,9 @@ pub enum Stopped {
     /// The condition of the caller holds.
     Done,
     /// The time limit is reached, or no timer is left.
-    TimeIsUp,
+    TimeLimit,
     /// Tasks run again and again without progress of time.
-    RunsInCircles,
+    Livelock,
 }
 
 impl Executor {
@@ -141,7 +141,7 @@ impl Executor {
                 next_timer: 0,
                 groups: BTreeMap::new(),
                 next_group: 0,
-                doomed: BTreeSet::new(),
+                ended: BTreeSet::new(),
                 polls_at_once: 0,
             }),
         }))
@@ -158,7 +158,7 @@ impl Executor {
         let mut state = self.state();
         state.next_group += 1;
         let group = Group(state.next_group);
-        state.groups.insert(group, Fate::default());
+        state.groups.insert(group, GroupState::default());
         group
     }
 
@@ -171,7 +171,7 @@ impl Executor {
         }
         state.next_task += 1;
         let id = state.next_task;
-        let bell = Bell {
+        let bell = TaskWaker {
             task: id,
             woken: self.0.woken.clone(),
         };
@@ -193,7 +193,7 @@ impl Executor {
         Sleep {
             until: self.now().saturating_add(micros),
             executor: self.clone(),
-            alarm: None,
+            sleep_waker: None,
         }
     }
 
@@ -201,7 +201,7 @@ impl Executor {
     pub fn end(&self, group: Group) {
         let mut state = self.state();
         if state.groups.remove(&group).is_some() {
-            state.doomed.insert(group);
+            state.ended.insert(group);
         }
     }
 
@@ -236,7 +236,7 @@ impl Executor {
                 let mut state = self.state();
                 state.polls_at_once += 1;
                 if state.polls_at_once > POLLS_AT_ONCE_MAX {
-                    return Stopped::RunsInCircles;
+                    return Stopped::Livelock;
                 }
                 continue;
             }
@@ -244,7 +244,7 @@ impl Executor {
                 return Stopped::Done;
             }
             if !self.advance(until) {
-                return Stopped::TimeIsUp;
+                return Stopped::TimeLimit;
             }
         }
     }
@@ -253,7 +253,7 @@ impl Executor {
     fn bury(&self) {
         loop {
             let mut state = self.state();
-            let Some(group) = state.doomed.pop_first() else {
+            let Some(group) = state.ended.pop_first() else {
                 return;
             };
             let dead: Vec<TaskId> = state
@@ -336,7 +336,7 @@ impl Executor {
                 state.now = state.now.max(until);
                 return false;
             };
-            if next.alarm.waker().is_none() {
+            if next.sleep_waker.waker().is_none() {
                 state.timers.pop();
                 continue;
             }
@@ -352,7 +352,7 @@ impl Executor {
         let mut rings = Vec::new();
         while state.timers.peek().is_some_and(|timer| timer.due <= now) {
             if let Some(timer) = state.timers.pop() {
-                rings.extend(timer.alarm.waker().take());
+                rings.extend(timer.sleep_waker.waker().take());
             }
         }
         drop(state);
@@ -369,7 +369,7 @@ impl Executor {
 pub struct Sleep {
     until: u64,
     executor: Executor,
-    alarm: Option<Arc<Alarm>>,
+    sleep_waker: Option<Arc<SleepWaker>>,
 }
 
 impl Future for Sleep {
@@ -381,26 +381,26 @@ impl Future for Sleep {
         if state.now >= this.until {
             return Poll::Ready(());
         }
-        let alarm = this.alarm.get_or_insert_with(|| {
-            let alarm = Arc::<Alarm>::default();
+        let sleep_waker = this.sleep_waker.get_or_insert_with(|| {
+            let sleep_waker = Arc::<SleepWaker>::default();
             state.next_timer += 1;
             let timer = Timer {
                 due: this.until,
                 number: state.next_timer,
-                alarm: alarm.clone(),
+                sleep_waker: sleep_waker.clone(),
             };
             state.timers.push(timer);
-            alarm
+            sleep_waker
         });
-        *alarm.waker() = Some(context.waker().clone());
+        *sleep_waker.waker() = Some(context.waker().clone());
         Poll::Pending
     }
 }
 
 impl Drop for Sleep {
     fn drop(&mut self) {
-        if let Some(alarm) = &self.alarm {
-            alarm.waker().take();
+        if let Some(sleep_waker) = &self.sleep_waker {
+            sleep_waker.waker().take();
         }
     }
 }
@@ -449,7 +449,7 @@ mod tests {
         }
         executor.end(dying);
         executor.freeze(frozen, true);
-        assert_eq!(executor.run(2_000_000, || false), Stopped::TimeIsUp);
+        assert_eq!(executor.run(2_000_000, || false), Stopped::TimeLimit);
         assert_eq!(
             (seen.load(Ordering::Relaxed), executor.now()),
             (0, 2_000_000)

@@ -1,28 +1,31 @@
-//! Seeded simulation of whole clusters: the real engine, with its real workflow code, on a virtual world in which everything
-//! that can go wrong does.
+//! Seeded simulation of whole clusters: the real engine with real workflow code on a simulated store,
+//! bus, network and clock, with faults at every call.
 //!
 //! ```text
-//!   World ── executor   one thread, virtual time, the seed chooses which task runs next; a group of tasks is a process
-//!     │   ├─ machines   1 to 3, each with a real `everstep::Engine` on `NodeRuntime` (its clock may be wrong)
-//!     │   ├─ SimStore   one per process, in front of one shared `MemoryStore` (or what `stores` gives): numbers each call and asks `Faults` for its `Fate`
-//!     │   ├─ SimBus     hints that arrive, or not, or twice, or late
-//!     │   └─ nemesis    pauses, clock jumps, outages, restarts
-//!     ├─ workload       random programs, clients, and the `Ledger` of what happened outside
-//!     ├─ exhaustive     canonical workflows instead, with a crash at every single call
-//!     └─ check          our own books (`Journals`) of every commit, and everything that must hold, by number
+//!   World ── executor    one thread, virtual time; the seed chooses the next task; a group of tasks is a process
+//!     │   ├─ machines    1 to 3, each with a real `everstep::Engine` on `NodeRuntime` (its clock may be wrong)
+//!     │   ├─ SimStore    one per process, in front of one store: numbers each call and asks `Faults` for its `CallPlan`
+//!     │   ├─ SimBus      hints that arrive, or are lost, repeated or delayed
+//!     │   └─ nemesis     pauses, clock jumps, outages, restarts
+//!     ├─ observed        the expected journals with their checks at each call, the history, the ledger
+//!     ├─ workload        random programs and clients
+//!     ├─ exhaustive      canonical workflows instead, with a crash at every call
+//!     └─ check           the checks at the end, by the number of the invariant
 //! ```
 //!
-//! **The walk of one fault.** An executor appends a step's result. The engine's committer calls `SimStore::commit`; the call gets
-//! number 271, and `Faults::fate(271)` says, from the seed and the number alone, that the node dies after it took effect. The
-//! batch goes to the memory store from a task of the network, `World::committed` compares it with the books (fence, sequence,
-//! inbox count, numbers) and writes it down; then `Process::crash` ends the group of the process. No task of it is polled again;
-//! before anything else runs they are dropped where they stand, the committer that waits for the answer among them. The machine
-//! starts another process after a while. Its engine sweeps, finds the run with a ready mark and a dead owner, claims it under the
-//! next epoch, and replays. When the step begins again, `Env::begins` looks into the books, finds its result there, and reports
-//! invariant 8; it does not, so the run goes on. In the end faults are switched off, everything comes to its end, and
-//! `check::check_all` reads the journals once more.
+//! **The course of one fault.** An executor appends the result of a step. The engine's committer calls
+//! `SimStore`; the call gets number 271, and `Faults::plan_call(271)` decides, from the seed and the
+//! number alone, that the node crashes after the call took effect. A task of the network applies the
+//! batch to the store. `World::record_commit` compares it with the expected journals (fence, sequence,
+//! inbox count, numbers). Then `World::crash` ends the group of the process: none of its tasks is polled
+//! again, and all of them are dropped before any other task runs, including the committer that waits for
+//! the answer. Some time later the machine starts the next process. Its engine sweeps, finds the run
+//! with a ready mark and a dead owner, claims it under the next epoch, and replays. If the step ran
+//! again, `Env::begins` would find its result in the expected journal and report invariant 8. At the end
+//! the faults stop, all runs end, and `check::check_all` reads the journals once more.
 //!
-//! The same seed gives the same simulation, byte by byte of its timeline. `docs/simulation.md` says what is proved and what is not.
+//! The same seed gives the same simulation, byte by byte of its timeline. `docs/simulation.md` describes
+//! what the simulation shows and what it does not.
 
 #![allow(
     missing_docs,

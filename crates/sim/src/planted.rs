@@ -53,7 +53,7 @@ fn signs(bug: Bug) -> &'static [(u8, &'static str)] {
 }
 
 #[derive(Clone, Debug)]
-pub struct Catch {
+pub struct Finding {
     /// The seed that found it.
     pub seed: u64,
     pub violation: Violation,
@@ -61,27 +61,27 @@ pub struct Catch {
 
 /// The result of the search for a bug.
 #[derive(Clone, Debug)]
-pub enum Hunt {
-    Caught(Catch),
+pub enum SearchResult {
+    Found(Finding),
     /// No seed failed. Contains the number of seeds.
     Missed(u64),
     /// The first failing seed violated something that is not a sign of the bug.
-    Unrelated(Catch),
+    Unrelated(Finding),
     /// The seed that found it also fails without it.
-    FailsAnyway(Catch),
+    FailsAnyway(Finding),
 }
 
-impl Hunt {
+impl SearchResult {
     /// Whether the bug was found by one of its signs.
     #[must_use]
-    pub fn is_caught(&self) -> bool {
-        matches!(self, Self::Caught(_))
+    pub fn is_found(&self) -> bool {
+        matches!(self, Self::Found(_))
     }
 }
 
 /// Searches for a bug in a number of seeds.
 #[must_use]
-pub fn hunt(bug: Bug, first: u64, seeds: u64) -> Hunt {
+pub fn search(bug: Bug, first: u64, seeds: u64) -> SearchResult {
     for seed in first..first.saturating_add(seeds) {
         let plan = Plan::new(seed, Limits::default());
         let report = simulate_caught(&plan.clone().with_bug(Some(bug)), false);
@@ -91,35 +91,35 @@ pub fn hunt(bug: Bug, first: u64, seeds: u64) -> Hunt {
         let is_sign = |found: &&Violation| signs(bug).contains(&(found.invariant, found.check));
         let Some(found) = report.violations.iter().find(is_sign) else {
             let violation = other.clone();
-            return Hunt::Unrelated(Catch { seed, violation });
+            return SearchResult::Unrelated(Finding { seed, violation });
         };
         let control = simulate_caught(&plan, false).violations.into_iter().next();
         return match control {
-            Some(violation) => Hunt::FailsAnyway(Catch { seed, violation }),
-            None => Hunt::Caught(Catch {
+            Some(violation) => SearchResult::FailsAnyway(Finding { seed, violation }),
+            None => SearchResult::Found(Finding {
                 seed,
                 violation: found.clone(),
             }),
         };
     }
-    Hunt::Missed(seeds)
+    SearchResult::Missed(seeds)
 }
 
 /// Searches for several bugs at once, and reports the number of finished searches about twice a
 /// second.
-pub fn hunt_all(
+pub fn search_all(
     bugs: &[Bug],
     (first, seeds): (u64, u64),
     threads: usize,
     mut progress: impl FnMut(usize),
-) -> Vec<(Bug, Hunt)> {
+) -> Vec<(Bug, SearchResult)> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::new());
     let lock = || done.lock().unwrap_or_else(PoisonError::into_inner);
     let work = || {
         while let Some(bug) = bugs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let hunted = hunt(*bug, first, seeds);
-            lock().push((*bug, hunted));
+            let results = search(*bug, first, seeds);
+            lock().push((*bug, results));
         }
     };
     std::thread::scope(|scope| {
@@ -138,15 +138,15 @@ pub fn hunt_all(
 /// The result of each search: the number of seeds, the violated invariant and the check that
 /// noticed it.
 #[must_use]
-pub fn table(hunted: &[(Bug, Hunt)], first: u64) -> String {
+pub fn table(results: &[(Bug, SearchResult)], first: u64) -> String {
     let mut text = format!(
         "{:28} {:>5}  {:9}  {:10}  {}\n",
         "bug", "seeds", "invariant", "noticed by", "what was seen"
     );
-    for (bug, hunt) in hunted {
+    for (bug, search) in results {
         let name = bug.name();
-        let _ = match hunt {
-            Hunt::Caught(Catch { seed, violation }) => {
+        let _ = match search {
+            SearchResult::Found(Finding { seed, violation }) => {
                 let (seeds, what) = (seed - first + 1, cut(&violation.what));
                 let (invariant, check) = (violation.invariant, violation.check);
                 writeln!(
@@ -154,13 +154,13 @@ pub fn table(hunted: &[(Bug, Hunt)], first: u64) -> String {
                     "{name:28} {seeds:>5}  {invariant:9}  {check:10}  {what}"
                 )
             }
-            Hunt::Missed(seeds) => writeln!(text, "{name:28} NOT FOUND in {seeds} seeds"),
-            Hunt::Unrelated(Catch { seed, violation }) => writeln!(
+            SearchResult::Missed(seeds) => writeln!(text, "{name:28} NOT FOUND in {seeds} seeds"),
+            SearchResult::Unrelated(Finding { seed, violation }) => writeln!(
                 text,
                 "{name:28} seed {seed} FAILS FOR ANOTHER REASON: {violation} ({})",
                 violation.check
             ),
-            Hunt::FailsAnyway(Catch { seed, violation }) => {
+            SearchResult::FailsAnyway(Finding { seed, violation }) => {
                 writeln!(
                     text,
                     "{name:28} seed {seed} FAILS WITHOUT IT TOO: {violation}"
@@ -180,9 +180,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bug_that_no_seed_finds_is_told() {
-        let missed = [(Bug::TimerEarly, hunt(Bug::TimerEarly, 0, 0))];
-        assert!(!missed[0].1.is_caught());
+    fn a_bug_that_no_seed_finds_is_reported() {
+        let missed = [(Bug::TimerEarly, search(Bug::TimerEarly, 0, 0))];
+        assert!(!missed[0].1.is_found());
         assert!(table(&missed, 0).contains("NOT FOUND in 0 seeds"));
     }
 

@@ -1,30 +1,28 @@
-//! Random workflows as data: what a program does, and what running it gives back. A program says in advance what each of its
-//! operations can give, so that an outcome can be checked without having watched.
+//! Random workflows as data: the operations of a program and their results. A program determines
+//! which results its operations can have, so that a result can be checked afterwards.
 
 use everstep_engine::simulation::Rng;
 use serde::{Deserialize, Serialize};
 
-/// How a step is done.
+/// How a step is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum How {
-    /// As usual.
     Plain,
-    /// Its start is durable before it begins.
+    /// Its start is durable before it runs.
     Fenced,
     /// Its result takes effect before it is durable.
     Ephemeral,
-    /// It can be undone.
     Undoable,
-    /// Its first attempts take too long and are tried again.
+    /// Its first attempts exceed their timeout and are retried.
     TimesOut,
-    /// It fails for good, and its failure is data.
+    /// It fails for good, and the failure is a result.
     Tried,
-    /// It fails for good, and nobody minds.
+    /// It fails for good, and the failure is ignored.
     BestEffort,
 }
 
 impl How {
-    /// Whether its failure is data.
+    /// Whether a failure is a result.
     #[must_use]
     pub fn may_fail(self) -> bool {
         matches!(self, Self::Tried | Self::BestEffort)
@@ -35,7 +33,7 @@ impl How {
 #[allow(missing_docs, reason = "the names of the fields say it")]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Op {
-    /// A step that takes a while, after so many failures.
+    /// A step that takes some time, after a number of failures.
     Step {
         how: How,
         takes_ms: u64,
@@ -44,53 +42,52 @@ pub enum Op {
     Sleep {
         ms: u64,
     },
-    /// One event of a name.
+    /// One event with a name.
     Wait {
         pong: bool,
         timeout_ms: u64,
     },
-    /// The first event of any name.
+    /// The first event with any name.
     WaitAny {
         timeout_ms: u64,
     },
-    /// Up to so many events at once.
+    /// Up to this number of events at once.
     Batch {
         max: u32,
         timeout_ms: u64,
     },
-    /// An event, if one is there.
+    /// An event, if there is one.
     TryEvent,
-    /// A question to a client.
+    /// An rpc that a client answers.
     Ask {
         timeout_ms: u64,
     },
-    /// A child that takes a while and may fail.
+    /// A child that takes some time and may fail.
     Child {
         takes_ms: u64,
         fails: bool,
         timeout_ms: Option<u64>,
-        /// Whether it can be undone.
         undo: bool,
     },
-    /// A child that nobody waits for.
+    /// A child whose result is not used.
     Detached {
         takes_ms: u64,
     },
-    /// An event to the run that collects them.
+    /// An event to the collector.
     Send,
     Version,
     Note,
     Emit,
-    /// Undoes what is done and goes on.
+    /// Undoes what is done, then continues.
     RollBack,
     NoReturn,
-    /// Fails the whole run for good.
+    /// Fails the run for good.
     Fail,
-    /// Fails the first pass of the whole run.
+    /// Fails the first pass of the function.
     FailPass,
-    /// Sequences at once, without names.
+    /// Concurrent sequences without names.
     Join(Vec<Vec<Op>>),
-    /// Named branches, so many at once.
+    /// Named branches, a number of them at once.
     Each {
         at_once: usize,
         branches: Vec<Vec<Op>>,
@@ -101,7 +98,7 @@ pub enum Op {
         value: usize,
         cases: Vec<Vec<Op>>,
     },
-    /// A part whose failure is data.
+    /// A scope whose failure is a result.
     TryScope(Vec<Op>),
     Loop {
         times: u32,
@@ -110,31 +107,31 @@ pub enum Op {
     },
 }
 
-/// What an operation gave.
+/// The result of an operation.
 #[allow(missing_docs, reason = "the names of the fields say it")]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Seen {
-    /// A step's value; none if it failed and that is data.
+    /// The value of a step. None if it failed and the failure is a result.
     Did(Option<String>),
     /// Events, by their tokens.
     Events(Vec<u64>),
     /// An answer, by its token.
     Answer(Option<u64>),
-    /// What a child gave.
+    /// The result of a child.
     Child(Result<Option<u64>, String>),
     Version(u32),
     Nothing,
-    /// What each sequence gave.
+    /// The results of each sequence.
     All(Vec<Vec<Seen>>),
-    /// Which branch counted, and what it gave.
+    /// The branch that counted, and its results.
     One(usize, Vec<Seen>),
-    /// What a part gave, or why it failed.
+    /// The results of a scope, or its failure.
     Scope(Result<Vec<Seen>, String>),
-    /// How many iterations there were, and how many operations in them.
+    /// The number of iterations and of operations in them.
     Looped(u32, u32),
 }
 
-/// The names of all primitives that a campaign must have exercised.
+/// The names of all operations that a campaign must have exercised.
 pub const PRIMITIVES: &[&str] = &[
     "step",
     "fenced",
@@ -169,7 +166,7 @@ pub const PRIMITIVES: &[&str] = &[
 ];
 
 impl Op {
-    /// Its name in [`PRIMITIVES`].
+    /// The name in [`PRIMITIVES`].
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -208,7 +205,7 @@ impl Op {
         }
     }
 
-    /// Whether it gives nothing that could be looked at.
+    /// Whether it has no result.
     #[must_use]
     pub fn gives_nothing(&self) -> bool {
         matches!(
@@ -224,7 +221,7 @@ impl Op {
         )
     }
 
-    /// The sequences it is made of.
+    /// The sequences that it consists of.
     pub fn parts(&self) -> Vec<&[Op]> {
         match self {
             Self::Join(parts)
@@ -239,7 +236,7 @@ impl Op {
     }
 }
 
-/// Whether a program has such an operation, at any depth.
+/// Whether a program contains such an operation at any depth.
 #[must_use]
 pub fn has(program: &[Op], is_such: &dyn Fn(&Op) -> bool) -> bool {
     let inside = |op: &Op| op.parts().into_iter().any(|part| has(part, is_such));
@@ -255,7 +252,7 @@ pub(super) fn program(rng: &mut Rng) -> Vec<Op> {
     (0..len).map(|_| operation(rng, 2)).collect()
 }
 
-/// Steps and children that are all undone.
+/// Steps and children that can all be undone.
 fn saga(rng: &mut Rng) -> Vec<Op> {
     let done = |rng: &mut Rng| match rng.one_in(4) {
         false => Op::Step {
@@ -263,7 +260,7 @@ fn saga(rng: &mut Rng) -> Vec<Op> {
             takes_ms: rng.any(&[0, 20, 400]),
             failures: 0,
         },
-        // One that is not waited for until its end may complete while others are undone.
+        // A child that is given up early may complete while others are undone.
         true => Op::Child {
             takes_ms: rng.any(&[0, 400, 3_000]),
             fails: false,
@@ -313,7 +310,7 @@ fn operation(rng: &mut Rng, depth: u32) -> Op {
     simple(rng)
 }
 
-/// A loop that works for a while without a rest, and drops what it has done.
+/// A loop that works for a while without a pause, and drops its records.
 fn grind(rng: &mut Rng) -> Op {
     let step = Op::Step {
         how: How::Plain,

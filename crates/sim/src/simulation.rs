@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use everstep_model::planted::plant;
 
 use crate::check::{Watch, check_all};
-use crate::cluster::{World, build_world, keep_worker, torment, torment_store};
+use crate::cluster::{World, build_world, inject_machine_faults, inject_store_faults, keep_worker};
 use crate::executor::Stopped;
 use crate::observed::Violation;
 use crate::plan::{FaultKind, Plan};
@@ -44,8 +44,8 @@ pub fn simulate(plan: &Plan, is_traced: bool) -> Report {
     let until = u64::try_from(plan.chaos.as_micros()).unwrap_or(u64::MAX);
     for machine in &world.machines {
         world.start(machine);
-        let torment = torment(world.clone(), machine.index, until);
-        world.executor.spawn(world.network, torment);
+        let inject_machine_faults = inject_machine_faults(world.clone(), machine.index, until);
+        world.executor.spawn(world.network, inject_machine_faults);
     }
     if plan.served.is_some() {
         for number in 0..plan.nodes {
@@ -53,24 +53,24 @@ pub fn simulate(plan: &Plan, is_traced: bool) -> Report {
             world.executor.spawn(world.network, worker);
         }
     }
-    let torment = torment_store(world.clone(), until);
-    world.executor.spawn(world.network, torment);
+    let inject_machine_faults = inject_store_faults(world.clone(), until);
+    world.executor.spawn(world.network, inject_machine_faults);
     let clients = world.clone();
     world.executor.spawn(world.network, async move {
         workload::prepare(&clients).await;
         for number in 0..clients.plan.clients {
-            let client = workload::live(clients.clone(), number, until);
+            let client = workload::run_client(clients.clone(), number, until);
             clients.executor.spawn(clients.clients, client);
         }
     });
     let mut stopped = world.executor.run(until, || false);
-    if stopped != Stopped::RunsInCircles {
+    if stopped != Stopped::Livelock {
         stopped = come_to_rest(&world);
     }
     // The checks use the code without the planted bug.
     drop(planted);
-    if stopped == Stopped::RunsInCircles {
-        let what = "tasks run on and on without time passing";
+    if stopped == Stopped::Livelock {
+        let what = "livelock: tasks run without progress of time";
         world.violated(Violation::of(29, what));
     } else if world.violations().is_empty() {
         check_all(&world)
@@ -84,7 +84,7 @@ pub fn simulate(plan: &Plan, is_traced: bool) -> Report {
 
 /// Ends all faults and waits until all runs have ended.
 fn come_to_rest(world: &Arc<World>) -> Stopped {
-    world.say("CALM", || "nothing goes wrong from here on".to_owned());
+    world.say("CALM", || "no faults from here on".to_owned());
     world.faults().stop();
     for machine in &world.machines {
         world.heal(machine);
@@ -101,9 +101,9 @@ fn come_to_rest(world: &Arc<World>) -> Stopped {
     let limit = world.executor.now() + CALM_MAX_MICROS;
     let is_done = || is_finished.load(Ordering::Relaxed) || !world.violations().is_empty();
     let stopped = world.executor.run(limit, is_done);
-    if stopped == Stopped::TimeIsUp {
+    if stopped == Stopped::TimeLimit {
         let open = workload::unfinished(world);
-        let what = format!("these runs came to no end: {}", open.join("; "));
+        let what = format!("these runs did not end: {}", open.join("; "));
         world.violated(Violation::of(29, what));
     }
     stopped

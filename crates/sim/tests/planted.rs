@@ -1,9 +1,9 @@
-//! Planted bugs are found because of what they break, and nothing is found where none is planted.
+//! Planted bugs are found by their signs, and no violation is found without them.
 
-use everstep_sim::planted::{Hunt, hunt};
+use everstep_sim::planted::{SearchResult, search};
 use everstep_sim::{Bug, Limits, Plan, simulate};
 
-/// Bugs that show in every other seed: the rest is for `cargo xtask sim --planted`.
+/// Bugs that show in every other seed. `cargo xtask sim --planted` searches for the others.
 const SHALLOW: &[Bug] = &[
     Bug::AckBeforeDurable,
     Bug::TimerEarly,
@@ -15,7 +15,7 @@ const SHALLOW: &[Bug] = &[
 #[test]
 fn a_planted_bug_is_found_and_the_same_seed_without_it_is_clean() {
     for bug in SHALLOW {
-        let Hunt::Caught(caught) = hunt(*bug, 0, 20) else {
+        let SearchResult::Found(caught) = search(*bug, 0, 20) else {
             panic!("{bug:?} was not found");
         };
         let clean = simulate(&Plan::new(caught.seed, Limits::default()), false);

@@ -1,4 +1,4 @@
-//! The simulation itself: it is deterministic, it keeps what must hold, and seeds that once found a bug stay here.
+//! The simulation is deterministic, the invariants hold, and seeds that once found a bug stay here.
 
 use everstep_sim::{Limits, Plan, simulate};
 
@@ -54,8 +54,8 @@ fn programs_in_workers_keep_everything_that_must_hold() {
     }
 }
 
-/// Seeds that found something, and what. What was mended has a smaller test there: a seed names another world as soon as
-/// workloads, faults or the order of calls change.
+/// Seeds that found a bug. Each fix has a smaller test of its own: a seed leads to another
+/// simulation as soon as workloads, faults or the order of calls change.
 const FOUND: &[(u64, &str)] = &[
     (
         388,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use everstep::testing::virtual_time;
 use everstep::{Engine, EngineBuilder};
 
-use crate::death::{Death, Medium, Scene, Tale, tell};
+use crate::death::{CrashCase, Death, Medium, Scene, tell};
 
 /// What happens, and what must be true in the end.
 pub(crate) struct Story<Define, Tell> {
@@ -24,7 +24,7 @@ where
     Define: Fn(EngineBuilder) -> EngineBuilder,
     Tell: AsyncFn(Engine),
 {
-    let tale = Tale {
+    let tale = CrashCase {
         define: &story.define,
         tell: async |scene: &Scene| (story.tell)(scene.engine.clone()).await,
         downtime: story.downtime,

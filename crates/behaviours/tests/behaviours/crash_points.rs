@@ -16,7 +16,7 @@ use everstep::{
 use everstep_model::StreamName;
 use everstep_store::{Bus, Clock, DeliverCommit, Hint, InboxLease, LocalBus, Store, StreamRef};
 
-use crate::death::{Death, Medium, Scene, Tale, tell};
+use crate::death::{CrashCase, Death, Medium, Scene, tell};
 use crate::support::{Seen, json};
 
 /// How often a run is looked at before it is said never to end.
@@ -101,7 +101,7 @@ where
         let effects = Effects::new();
         let reactions = Mutex::new(self.reactions.clone());
         let ended = Mutex::new(None);
-        let tale = Tale {
+        let tale = CrashCase {
             define: |builder: EngineBuilder| {
                 let (code, effects) = (self.code.clone(), effects.clone());
                 builder.function_with("w", self.options, move |ctx, (): ()| {

@@ -1,6 +1,6 @@
 //! A test tool: a process dies around one of its commits, and a successor goes on from the store.
 //!
-//! [`Doom`] is that process's store: its commits take effect one by one, up to the one it dies with. [`tell`] tells a tale
+//! [`PlannedCrash`] is that process's store: its commits take effect one by one, up to the one it dies with. [`tell`] tells a tale
 //! through such a death. Two ways to tell one for every commit there is are built on it: `crash_after_commit.rs` takes
 //! any story, `crash_points.rs` one workflow and what is put into its inbox.
 
@@ -18,19 +18,19 @@ use tokio::sync::Notify;
 /// Longer than any tale takes.
 const PATIENCE: Duration = Duration::from_secs(1_200);
 
-/// When a process dies; commits are counted from 0.
+/// When a process crashes. Commits are counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Death {
-    /// It does not.
+    /// The process does not crash.
     Never,
-    /// When this commit has taken effect; it never learns that.
+    /// After this commit takes effect. The process does not receive the outcome.
     After(u64),
-    /// When it makes this commit, which does not take effect.
+    /// At this commit, which does not take effect.
     At(u64),
 }
 
 impl Death {
-    /// Every death around so many commits.
+    /// Every crash around this number of commits.
     pub(crate) fn around(commits: u64) -> Vec<Self> {
         let both = |commit| [Self::After(commit), Self::At(commit)];
         (0..commits).flat_map(both).collect()
@@ -46,13 +46,13 @@ impl Death {
 }
 
 /// The death of a process, and the commits it has made.
-pub(crate) struct Doom {
+pub(crate) struct PlannedCrash {
     death: Death,
     commits: AtomicU64,
     struck: Notify,
 }
 
-impl Doom {
+impl PlannedCrash {
     pub(crate) fn new(death: Death) -> Arc<Self> {
         Arc::new(Self {
             death,
@@ -75,13 +75,13 @@ impl Doom {
         )
     }
 
-    /// Returns when the process is dead.
+    /// Returns when the process has crashed.
     pub(crate) async fn strikes(&self) {
         self.struck.notified().await;
     }
 }
 
-/// On what the store of a tale lives.
+/// The medium of the store of a case.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Medium {
     Memory,
@@ -131,7 +131,7 @@ pub(crate) struct Scene {
 }
 
 /// What happens, and what must be true in the end.
-pub(crate) struct Tale<Define, Tell> {
+pub(crate) struct CrashCase<Define, Tell> {
     /// Registers the workflows.
     pub(crate) define: Define,
     /// Drives the runs to their end and checks them. It is told again from the beginning after the process died.
@@ -142,7 +142,7 @@ pub(crate) struct Tale<Define, Tell> {
 
 /// Tells a tale through a death; gives how many commits the first process made.
 pub(crate) async fn tell<Define, Tell>(
-    tale: &Tale<Define, Tell>,
+    tale: &CrashCase<Define, Tell>,
     medium: Medium,
     death: Death,
 ) -> u64
@@ -150,11 +150,11 @@ where
     Define: Fn(EngineBuilder) -> EngineBuilder,
     Tell: AsyncFn(&Scene),
 {
-    let (doom, bus) = (Doom::new(death), LocalBus::new());
+    let (planned_crash, bus) = (PlannedCrash::new(death), LocalBus::new());
     let process = Arc::new(VirtualRuntime::new(7));
     let place = Place::new(medium, &process);
-    let survived = tell_until(&doom, tale, place.open(&process), &process, &bus).await;
-    let commits = doom.commits.load(Ordering::SeqCst);
+    let survived = tell_until(&planned_crash, tale, place.open(&process), &process, &bus).await;
+    let commits = planned_crash.commits.load(Ordering::SeqCst);
     if let Some(scene) = survived {
         match death {
             Death::Never => end(scene).await,
@@ -176,8 +176,8 @@ where
 
 /// Tells a tale to a process that is to die; gives none if it died.
 async fn tell_until<Define, Tell>(
-    doom: &Arc<Doom>,
-    tale: &Tale<Define, Tell>,
+    planned_crash: &Arc<PlannedCrash>,
+    tale: &CrashCase<Define, Tell>,
     store: Arc<dyn Store>,
     process: &Arc<VirtualRuntime>,
     bus: &LocalBus,
@@ -187,12 +187,12 @@ where
     Tell: AsyncFn(&Scene),
 {
     let told = async {
-        let mortal = doom.over(store.clone());
+        let mortal = planned_crash.over(store.clone());
         let scene = open(tale, mortal, store, process, bus).await;
         (tale.tell)(&scene).await;
         scene
     };
-    match select(Box::pin(told), Box::pin(doom.strikes())).await {
+    match select(Box::pin(told), Box::pin(planned_crash.strikes())).await {
         Either::Left((scene, _)) => Some(scene),
         Either::Right(_) => None,
     }
@@ -209,7 +209,7 @@ async fn end(scene: Scene) {
 
 /// A process that sees this of the store.
 async fn open<Define, Tell>(
-    tale: &Tale<Define, Tell>,
+    tale: &CrashCase<Define, Tell>,
     seen: Arc<dyn Store>,
     store: Arc<dyn Store>,
     process: &Arc<VirtualRuntime>,

@@ -14,7 +14,7 @@ use everstep_store::{LocalBus, MemoryStore, Store};
 use futures_util::future::{Either, select};
 
 use crate::crash_after_commit::{Story, die_after_every_commit};
-use crate::death::{Death, Doom};
+use crate::death::{Death, PlannedCrash};
 use crate::support::{Ping, json, ok};
 
 /// The runs whose code ran, whichever process ran it.
@@ -334,8 +334,8 @@ fn what_a_dead_node_caused_is_not_overtaken_by_who_takes_over() {
     let dies_after = |commits: u64| {
         virtual_time(async move {
             let store = MemoryStore::new(Arc::new(VirtualRuntime::new(0)));
-            let doom = Doom::new(Death::After(commits));
-            let mortal = doom.over(Arc::new(store.clone()));
+            let planned_crash = PlannedCrash::new(Death::After(commits));
+            let mortal = planned_crash.over(Arc::new(store.clone()));
             let process = Arc::new(VirtualRuntime::new(1));
             let first = sender(mortal, process.clone()).await;
             let second = sender(Arc::new(store), Arc::new(VirtualRuntime::new(2))).await;
@@ -346,7 +346,7 @@ fn what_a_dead_node_caused_is_not_overtaken_by_who_takes_over() {
                 start.await.unwrap().wait_json().await.unwrap();
                 sink.wait_json().await.unwrap();
             };
-            let has_died = match select(Box::pin(run), Box::pin(doom.strikes())).await {
+            let has_died = match select(Box::pin(run), Box::pin(planned_crash.strikes())).await {
                 Either::Left(_) => false,
                 Either::Right(_) => true,
             };

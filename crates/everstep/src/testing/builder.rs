@@ -1,4 +1,4 @@
-//! Describes a test engine before it is started.
+//! Configures a test engine.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -21,12 +21,12 @@ use crate::options::Options;
 use crate::workflow::Workflow;
 use crate::workflow::Workflows;
 
-/// Where a test engine keeps its runs.
+/// Where a test engine stores its runs.
 #[derive(Clone)]
 pub(super) enum Place {
-    /// In this store, which lives on when the process does not.
+    /// In this store, which survives the process.
     Store(Arc<dyn Store>),
-    /// In this directory, which is opened anew by each process.
+    /// In this directory, which each process opens again.
     #[cfg(feature = "embedded")]
     Directory(std::path::PathBuf),
 }
@@ -49,7 +49,7 @@ impl Place {
     }
 }
 
-/// Describes a [`TestEngine`](super::TestEngine) before it is started.
+/// Configures a [`TestEngine`](super::TestEngine).
 #[must_use = "nothing runs until it is started"]
 pub struct TestEngineBuilder {
     pub(super) place: Option<Place>,
@@ -63,7 +63,7 @@ pub struct TestEngineBuilder {
     pub(super) seed: u64,
 }
 
-/// Serves an engine, and gives the way to it.
+/// Serves an engine and returns the transport to it.
 #[cfg(feature = "remote")]
 pub(super) type Server = Arc<dyn Fn(&Engine) -> Arc<dyn Transport> + Send + Sync>;
 
@@ -117,14 +117,15 @@ impl TestEngineBuilder {
         self
     }
 
-    /// Gives the result of a step, named as `charge` or, for one of several, by its place: `charge:1`. Several mocks of
-    /// one step follow each other; see [`Mock::times`]. `rollback:charge` is what undoes `charge`.
+    /// Sets the result of a step. `charge` names all steps with this name, `charge:1` one of them
+    /// by its location. Several mocks of one step follow each other; see [`Mock::times`].
+    /// `rollback:charge` is the undo of `charge`.
     pub fn mock_step(self, step: &str, mock: Mock) -> Self {
         self.mocks.add(step.to_owned(), mock);
         self
     }
 
-    /// Defaults of all steps and runs.
+    /// Sets the defaults of all steps and runs.
     pub fn defaults(mut self, defaults: Options) -> Self {
         self.defaults = defaults;
         self
@@ -136,39 +137,40 @@ impl TestEngineBuilder {
         self
     }
 
-    /// Replays each activation a second time and parks runs whose code does something else then.
+    /// Replays each activation a second time, and parks runs whose code behaves differently then.
     pub fn development(mut self) -> Self {
         self.settings.development = true;
         self
     }
 
-    /// Keeps no suspended run in memory: each one is rebuilt from its journal whenever it goes on.
+    /// Keeps no suspended run in memory, so that each one is rebuilt from its journal when it
+    /// continues.
     pub fn evict_all(mut self) -> Self {
         self.settings.hot_runs_max = 0;
         self
     }
 
-    /// Changes the engine's settings. A test engine looks for lost work less often than a real one.
+    /// Changes the engine's settings. A test engine sweeps less often than a real one.
     pub fn settings(mut self, change: impl FnOnce(&mut Settings)) -> Self {
         change(&mut self.settings);
         self
     }
 
-    /// Keeps the runs in a store of your own instead of a new one in memory.
+    /// Stores the runs in this store instead of a new one in memory.
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
         self.place = Some(Place::Store(store));
         self
     }
 
-    /// Keeps the runs in a directory, as a real engine does.
+    /// Stores the runs in a directory, as a real engine does.
     #[cfg(feature = "embedded")]
     pub fn directory(mut self, path: impl Into<std::path::PathBuf>) -> Self {
         self.place = Some(Place::Directory(path.into()));
         self
     }
 
-    /// Executes the workflows by a worker that speaks to the engine over this: what serves the engine is called once for each
-    /// process.
+    /// Executes the workflows in a worker that uses this transport to the engine. `server` is
+    /// called once for each process.
     #[cfg(feature = "remote")]
     pub fn served(
         mut self,
@@ -178,7 +180,7 @@ impl TestEngineBuilder {
         self
     }
 
-    /// Has the engine execute the workflows, unless a worker does.
+    /// Registers the workflows with the engine, unless a worker executes them.
     pub(super) fn register(&self, engine: EngineBuilder) -> EngineBuilder {
         #[cfg(feature = "remote")]
         if self.server.is_some() {
@@ -190,7 +192,7 @@ impl TestEngineBuilder {
             .mocks(self.mocks.clone())
     }
 
-    /// Where randomness begins; 1 unless said otherwise.
+    /// Sets the seed of random numbers. The default is 1.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
@@ -203,7 +205,8 @@ impl std::fmt::Debug for TestEngineBuilder {
     }
 }
 
-/// Settings under which months pass quickly: a lone engine need not prove every few seconds that it lives.
+/// Settings under which months pass quickly: a single engine need not renew its lease every few
+/// seconds.
 pub(super) fn quiet() -> Settings {
     Settings {
         hot_idle_max: Duration::from_secs(3_600),

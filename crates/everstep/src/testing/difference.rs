@@ -1,6 +1,6 @@
-//! The difference between two lists of lines, for people who look at a failed test.
+//! The difference between two lists of lines, for the messages of failed assertions.
 
-/// Both lists as one text: `-` marks what was expected and is missing, `+` what is there and was not expected.
+/// Both lists as one text: `-` marks a missing line, `+` an unexpected one.
 pub(super) fn difference<T: AsRef<str>>(expected: &[T], found: &[T]) -> String {
     let common = common_lengths(expected, found);
     let length = |i: usize, j: usize| {
@@ -32,7 +32,7 @@ pub(super) fn difference<T: AsRef<str>>(expected: &[T], found: &[T]) -> String {
     }
 }
 
-/// For each pair of places, how many lines both lists have in common from there on.
+/// For each pair of positions, the number of lines that both lists have in common from there on.
 fn common_lengths<T: AsRef<str>>(expected: &[T], found: &[T]) -> Vec<Vec<usize>> {
     let mut below = vec![0; found.len() + 1];
     let mut rows = vec![below.clone()];

@@ -1,4 +1,4 @@
-//! The engine of a test: real in everything but its clock, its mocks, and that it can crash when told to.
+//! An engine for tests. It differs from a real one in its clock, its mocks, and crashes on demand.
 #![allow(clippy::disallowed_methods, reason = "tokio's clock is paused here")]
 
 use std::ops::Deref;
@@ -18,9 +18,9 @@ use crate::declaration::Rpc;
 use crate::engine::Engine;
 use crate::workflow::Workflows;
 
-/// How often a run is looked at while a test waits for it.
+/// The interval at which the state of a run is read while a test waits for it.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
-/// How often it is looked at before the test gives up.
+/// The number of reads after which the test fails.
 const LOOKS_MAX: u32 = 10_000;
 
 impl TestEngineBuilder {
@@ -49,7 +49,7 @@ pub struct TestEngine {
 }
 
 impl TestEngine {
-    /// Describes a test engine.
+    /// Configures a test engine.
     pub fn builder() -> TestEngineBuilder {
         TestEngineBuilder::new()
     }
@@ -84,7 +84,7 @@ impl TestEngine {
         }
     }
 
-    /// Lets this much time pass. Everything that is due meanwhile happens.
+    /// Lets this much time pass. Everything that becomes due happens.
     pub async fn advance(&self, duration: Duration) {
         tokio::time::sleep(duration).await;
     }
@@ -95,26 +95,27 @@ impl TestEngine {
         self.runtime.now()
     }
 
-    /// How many attempts of a step began, mocked or real, named as in [`TestEngineBuilder::mock_step`]. Restarts do not
-    /// reset it.
+    /// The number of attempts of a step, mocked or real. The step is named as in
+    /// [`TestEngineBuilder::mock_step`]. Restarts do not reset the number.
     #[must_use]
     pub fn calls(&self, step: &str) -> u32 {
         self.setup.mocks.calls(step)
     }
 
-    /// How many commits the engine has made since it was last started.
+    /// The number of commits since the engine was last started.
     #[must_use]
     pub fn commits(&self) -> u64 {
         self.plug.commits()
     }
 
-    /// Crashes and starts again: every task is dropped where it stands, nothing but the store is left, and a new engine
-    /// with the same workflows and mocks opens it. Handles from before belong to the dead process: take new ones.
+    /// Crashes and starts again: all tasks are dropped, only the store is left, and a new engine
+    /// with the same workflows and mocks opens it. Old handles belong to the crashed process: take
+    /// new ones.
     pub async fn restart(&mut self) {
         self.restart_with(|setup| setup).await;
     }
 
-    /// Crashes and starts again with other code: the new process knows only the workflows that `deploy` registers.
+    /// Crashes and starts again with other code: only the workflows that `deploy` registers.
     pub async fn redeploy(&mut self, deploy: impl FnOnce(TestEngineBuilder) -> TestEngineBuilder) {
         self.restart_with(|mut setup| {
             setup.workflows = Workflows::new();
@@ -134,7 +135,7 @@ impl TestEngine {
     /// Waits until the run has this status.
     ///
     /// # Panics
-    /// If it does not come to that, saying why.
+    /// If the run does not reach it. The message says why.
     pub async fn reach(&self, run: &RunHandle, status: RunStatus) {
         for _ in 0..LOOKS_MAX {
             if matches!(run.status().await, Ok(current) if current == status) {
@@ -146,10 +147,13 @@ impl TestEngine {
             .why()
             .await
             .map_or_else(|error| error.to_string(), |why| why.to_string());
-        panic!("run `{}` did not come to be {status}; {why}", run.id());
+        panic!(
+            "run `{}` did not reach the status {status}; {why}",
+            run.id()
+        );
     }
 
-    /// Waits until the run asks this question, and answers the oldest open one.
+    /// Waits until the run makes this rpc, and answers the oldest open one.
     ///
     /// ```
     /// use everstep::testing::{TestEngine, virtual_time};
@@ -175,7 +179,7 @@ impl TestEngine {
     /// ```
     ///
     /// # Panics
-    /// If it does not ask, or refuses the answer.
+    /// If the run does not make the rpc, or refuses the answer.
     pub async fn answer_next<R: Rpc>(&self, run: &RunHandle, answer: &R::Answer)
     where
         R::Answer: Serialize,
@@ -197,10 +201,10 @@ impl TestEngine {
             }
             self.advance(LOOK_EVERY).await;
         }
-        panic!("run `{}` did not ask `{}`", run.id(), R::METHOD);
+        panic!("run `{}` did not make the rpc `{}`", run.id(), R::METHOD);
     }
 
-    /// The run's journal, for assertions.
+    /// The journal of the run, for assertions.
     ///
     /// # Panics
     /// If it cannot be read.

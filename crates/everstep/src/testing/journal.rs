@@ -1,22 +1,22 @@
-//! Assertions on journals, with failures that show the difference.
+//! Assertions on journals, with messages that show the difference.
 
 use everstep_inspect::{Overview, StepView};
 use everstep_model::{Entry, StepStatus};
 
 use super::difference::difference;
 
-/// A journal as a test sees it.
+/// A journal with assertions.
 #[derive(Clone, Debug)]
 pub struct JournalView {
     entries: Vec<Entry>,
 }
 
-/// A step in short: its place, how it stands, and how many attempts it took.
+/// A summary of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepLine {
-    /// Its place, such as `charge:0`.
+    /// Its location, such as `charge:0`.
     pub place: String,
-    /// How it stands.
+    /// Its status.
     pub status: StepStatus,
     /// The highest attempt recorded.
     pub attempts: u32,
@@ -44,7 +44,8 @@ impl JournalView {
             .collect()
     }
 
-    /// Kind and place of each record, in order: `step_completed charge:0`, or the kind alone for records about the run.
+    /// Kind and location of each record, in order: `step_completed charge:0`, or the kind alone for
+    /// records about the run.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let lines = self.entries.iter().map(|entry| {
@@ -55,13 +56,13 @@ impl JournalView {
         lines.collect()
     }
 
-    /// How many records of a kind there are.
+    /// The number of records of a kind.
     #[must_use]
     pub fn count(&self, kind: &str) -> usize {
         self.kinds().iter().filter(|known| **known == kind).count()
     }
 
-    /// The steps, in the order they first appeared.
+    /// The steps, in the order of their first record.
     #[must_use]
     pub fn steps(&self) -> Vec<StepLine> {
         let line = |step: StepView| StepLine {
@@ -79,7 +80,7 @@ impl JournalView {
     /// Asserts the type names of all records, in order.
     ///
     /// # Panics
-    /// If they differ, showing how.
+    /// If they differ. The message shows the difference.
     #[track_caller]
     pub fn assert_kinds(&self, expected: &[&str]) {
         let kinds = self.kinds();
@@ -90,10 +91,10 @@ impl JournalView {
         );
     }
 
-    /// Asserts kind and place of all records, in order, as [`Self::lines`] writes them.
+    /// Asserts kind and location of all records, in order, as [`Self::lines`] writes them.
     ///
     /// # Panics
-    /// If they differ, showing how.
+    /// If they differ. The message shows the difference.
     #[track_caller]
     pub fn assert_lines(&self, expected: &[&str]) {
         let lines = self.lines();
@@ -105,10 +106,10 @@ impl JournalView {
         );
     }
 
-    /// Asserts that there is a record of this kind at this place, as [`Self::lines`] writes it.
+    /// Asserts that there is a record of this kind at this location, as [`Self::lines`] writes it.
     ///
     /// # Panics
-    /// If there is none, showing what there is.
+    /// If there is none. The message shows all records.
     #[track_caller]
     pub fn assert_contains(&self, line: &str) {
         let lines = self.lines();
@@ -119,10 +120,10 @@ impl JournalView {
         );
     }
 
-    /// Asserts place, status and attempts of every step, in the order they first appeared.
+    /// Asserts location, status and attempts of every step, in the order of their first record.
     ///
     /// # Panics
-    /// If they differ, showing how.
+    /// If they differ. The message shows the difference.
     #[track_caller]
     pub fn assert_steps(&self, expected: &[(&str, StepStatus, u32)]) {
         let write = |place: &str, status: StepStatus, attempts: u32| {

@@ -1,14 +1,15 @@
-//! Journals as text, one record per line: how they are exported, kept as fixtures and replayed.
+//! Journals as text with one record per line, as they are exported, stored as fixtures and
+//! replayed.
 
 use everstep_model::{Entry, InvalidJournalLine, entry_from_json, entry_to_json};
 
-/// Text that is no journal.
+/// The error of text that is not a journal.
 #[derive(Debug, thiserror::Error)]
 #[error("line {line}: {error}")]
 pub struct InvalidJournalText {
-    /// Which line, from 1.
+    /// The number of the line, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The problem.
     #[source]
     pub error: InvalidJournalLine,
 }
@@ -16,7 +17,7 @@ pub struct InvalidJournalText {
 /// A journal as text, one record per line.
 ///
 /// # Errors
-/// If a payload in it is not JSON, which no engine writes.
+/// If a payload is not JSON. No engine writes such a payload.
 pub fn journal_to_lines(journal: &[Entry]) -> Result<String, serde_json::Error> {
     let mut text = String::new();
     for entry in journal {
@@ -26,10 +27,10 @@ pub fn journal_to_lines(journal: &[Entry]) -> Result<String, serde_json::Error> 
     Ok(text)
 }
 
-/// Reads a journal back from text. Empty lines are skipped.
+/// Parses a journal from text. Empty lines are skipped.
 ///
 /// # Errors
-/// If a line is no record, saying which.
+/// If a line is not a record.
 pub fn journal_from_lines(text: &str) -> Result<Vec<Entry>, InvalidJournalText> {
     let lines = text
         .lines()

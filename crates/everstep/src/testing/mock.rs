@@ -1,4 +1,4 @@
-//! Results of steps given by a test, and the count of every attempt, mocked or real.
+//! Mocked results of steps, and the number of attempts, mocked or real.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::execution::Mocks;
 
-/// What a step gives instead of doing its work.
+/// The result of a step that replaces its work.
 ///
 /// ```
 /// use everstep::testing::{Mock, TestEngine, virtual_time};
@@ -37,12 +37,12 @@ use crate::execution::Mocks;
 #[derive(Clone, Debug)]
 pub struct Mock {
     result: Result<Payload>,
-    /// How often it is given; none for ever.
+    /// The number of attempts it applies to. None is unlimited.
     left: Option<u32>,
 }
 
 impl Mock {
-    /// The step returns this. A value that cannot be written as JSON is the step's failure.
+    /// The step returns this value. If the value cannot be encoded as JSON, the step fails.
     #[must_use]
     pub fn returns<T: Serialize + ?Sized>(value: &T) -> Self {
         let result = Payload::from_value(value).map_err(|error| {
@@ -52,7 +52,8 @@ impl Mock {
         Self { result, left: None }
     }
 
-    /// The step's attempt fails with this error, and is retried or not as the error and the step say.
+    /// The attempt fails with this error. The error and the policy of the step decide about
+    /// retries.
     #[must_use]
     pub fn fails(error: Error) -> Self {
         Self {
@@ -61,7 +62,8 @@ impl Mock {
         }
     }
 
-    /// Only for this many attempts; then comes the next mock of the step, or its real work.
+    /// Limits the mock to this number of attempts. Then the next mock of the step applies, or its
+    /// real work.
     #[must_use]
     pub fn times(mut self, times: u32) -> Self {
         self.left = Some(times);
@@ -69,16 +71,16 @@ impl Mock {
     }
 }
 
-/// The mocks of a test engine. They outlive restarts.
+/// The mocks of a test engine. They survive restarts.
 #[derive(Default)]
 pub(super) struct MockedSteps(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// By the step's name or its place, such as `charge` or `charge:1`.
+    /// By name or location, such as `charge` or `charge:1`.
     mocks: HashMap<String, VecDeque<Mock>>,
     calls: HashMap<String, u32>,
-    /// The names of the steps that were called, by place.
+    /// The names of the steps that were called, by location.
     steps: BTreeMap<String, String>,
 }
 
@@ -87,13 +89,13 @@ impl MockedSteps {
         self.state().mocks.entry(step).or_default().push_back(mock);
     }
 
-    /// Gives this before any other mock of the step.
+    /// Adds a mock that applies before all other mocks of the step.
     pub(super) fn add_first(&self, step: String, mock: Mock) {
         let mut state = self.state();
         state.mocks.entry(step).or_default().push_front(mock);
     }
 
-    /// The steps that were called so far, each by its place and its name, in the order of the alphabet.
+    /// The steps that were called so far, by location and name, sorted.
     pub(super) fn steps(&self) -> Vec<(String, String)> {
         let state = self.state();
         let steps = state.steps.iter();

@@ -1,7 +1,7 @@
 //! Testing workflows: on a virtual clock, with mocked steps, crashes on demand, and recorded journals.
 //!
-//! [`virtual_time`] runs a test whose clock moves only when everything waits, so a 30-day sleep takes no time. Inside
-//! it, a [`TestEngine`] runs workflows like a real engine does.
+//! [`virtual_time`] runs a test whose clock moves only when everything waits, so a 30-day sleep
+//! takes no time. Inside it, a [`TestEngine`] runs workflows like a real engine.
 //!
 //! ```
 //! use everstep::testing::{Mock, TestEngine, virtual_time};
@@ -37,10 +37,11 @@
 //! });
 //! ```
 //!
-//! [`simulate`] runs a workflow again and again, under crashes at every commit, late and repeated events and clocks that jump.
+//! [`simulate`] runs a workflow many times, with crashes at every commit, late and repeated events,
+//! and clock jumps.
 //!
-//! [`replay_check`] runs a recorded journal against today's code, without side effects, to tell before a deployment
-//! whether runs under way will fit it.
+//! [`replay_check`] replays a recorded journal against today's code, without side effects. It shows
+//! before a deployment whether the new code fits the runs in progress.
 
 mod builder;
 mod difference;

@@ -1,4 +1,5 @@
-//! Recorded journals against today's code: does it still fit them, and does it come to the same end?
+//! Replays recorded journals against today's code: the code must fit the journal and reach the same
+//! end.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ use crate::options::Options;
 use crate::workflow::Definition;
 use crate::workflow::Workflow;
 
-/// A journal to replay, and whose it was.
+/// A journal to replay, and the id of its run.
 #[derive(Clone, Debug)]
 pub struct Recording {
     run: Option<RunId>,
@@ -36,10 +37,10 @@ impl Recording {
         Self { run: None, journal }
     }
 
-    /// The id of the run, which a journal does not hold; for code that looks at it.
+    /// Sets the id of the run, which the journal does not contain, for code that reads it.
     ///
     /// # Errors
-    /// If it cannot be a run's id.
+    /// If the id is invalid.
     pub fn of_run(mut self, id: impl AsRef<str>) -> Result<Self, InvalidRunId> {
         self.run = Some(RunId::new(id)?);
         Ok(self)
@@ -58,23 +59,23 @@ impl From<&[Entry]> for Recording {
     }
 }
 
-/// What the code came to on a journal that it fits.
+/// The result of a replay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplayReport {
-    /// How many records were replayed.
+    /// The number of records that were replayed.
     pub records: usize,
-    /// How it ended.
+    /// The end of the replay.
     pub end: ReplayEnd,
 }
 
-/// How a replay ended.
+/// The end of a replay.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReplayEnd {
     /// The code returned this.
     Completed(Payload),
     /// The code failed with this.
     Failed(Failure),
-    /// The code is not done: it waits, or has work to do that no replay does.
+    /// The code has not finished: it waits, or has work to do that a replay does not execute.
     Unfinished,
 }
 
@@ -88,21 +89,21 @@ pub enum ReplayError {
     /// The code awaits something that is not durable.
     #[error("{0}")]
     NotDurable(String),
-    /// The journal holds records that this release cannot replay.
+    /// The journal contains records that this release cannot replay.
     #[error("the journal holds a `{0}` record, which this release cannot replay")]
     Newer(&'static str),
-    /// The journal is not one that an engine wrote.
+    /// No engine wrote this journal.
     #[error("the journal is damaged: {0}")]
     Damaged(String),
-    /// The journal is of another workflow.
+    /// The journal belongs to another workflow.
     #[error("the journal is one of workflow `{recorded}`, the code is that of `{given}`")]
     OtherWorkflow {
-        /// The journal's workflow.
+        /// The workflow of the journal.
         recorded: String,
         /// The workflow to replay.
         given: String,
     },
-    /// The workflow's name breaks the rules.
+    /// The name of the workflow is invalid.
     #[error(transparent)]
     Name(#[from] InvalidName),
 }
@@ -118,8 +119,9 @@ impl From<Halt> for ReplayError {
     }
 }
 
-/// Replays a recorded journal against a workflow's code. Nothing is executed: steps get what was recorded, and a journal
-/// that ends early just leaves the code unfinished. One that ends with a result or an error must end so again.
+/// Replays a recorded journal against the code of a workflow. Nothing is executed: steps return the
+/// recorded results. If the journal ends early, the code stays unfinished. If it ends with a result
+/// or an error, the code must end in the same way.
 ///
 /// ```
 /// use everstep::testing::{
@@ -157,7 +159,7 @@ impl From<Halt> for ReplayError {
 /// ```
 ///
 /// # Errors
-/// If the code no longer fits the journal, or comes to another end.
+/// If the code does not fit the journal, or reaches another end.
 pub fn replay_check<W: Workflow>(
     workflow: W,
     recording: impl Into<Recording>,
@@ -168,7 +170,7 @@ pub fn replay_check<W: Workflow>(
 /// Replays a recorded journal against a plain function. See [`replay_check`].
 ///
 /// # Errors
-/// If the code no longer fits the journal, or comes to another end.
+/// If the code does not fit the journal, or reaches another end.
 pub fn replay_check_function<F, I, O, Fut>(
     name: &str,
     function: F,
@@ -226,7 +228,7 @@ pub(super) fn check(
     Ok(ReplayReport { records, end })
 }
 
-/// The end the code came to, if it is the recorded one.
+/// The end of the code, if it is the recorded one.
 fn same_end(last: Option<&Body>, verified: Verified) -> Result<ReplayEnd, ReplayError> {
     let is_over = last.is_some_and(|last| last.terminal().is_some());
     if let Some(divergence) = verified.unrecorded.filter(|_| is_over) {
@@ -263,7 +265,7 @@ fn same_end(last: Option<&Body>, verified: Verified) -> Result<ReplayEnd, Replay
     })))
 }
 
-/// Whether the engine or an operator ended the run, whatever its code did.
+/// Whether the engine or an operator ended the run, regardless of its code.
 fn is_ended_from_outside(journal: &[Entry], last: &Body) -> bool {
     let Some(error) = recorded_error(last) else {
         return matches!(last, Body::Terminated(_));
@@ -276,7 +278,7 @@ fn is_ended_from_outside(journal: &[Entry], last: &Body) -> bool {
     })
 }
 
-/// Why the run failed, if it did, whether or not it could be rolled back.
+/// The failure of the run, whether or not it could be rolled back.
 fn recorded_error(last: &Body) -> Option<&Failure> {
     match last {
         Body::Failed(recorded) => Some(&recorded.error),
@@ -301,11 +303,12 @@ fn now(end: &ReplayEnd) -> String {
     match end {
         ReplayEnd::Completed(result) => format!("this code returns {result:?}"),
         ReplayEnd::Failed(failure) => format!("this code fails with {:?}", failure.message),
-        ReplayEnd::Unfinished => "this code goes on".to_owned(),
+        ReplayEnd::Unfinished => "this code does not end".to_owned(),
     }
 }
 
-/// A runtime in which nothing happens: a replay begins no work.
+/// A runtime in which nothing happens, because a replay starts no work. It is not a
+/// `VirtualRuntime`, which needs a tokio runtime.
 struct Still(Timestamp);
 
 impl Clock for Still {

@@ -1,4 +1,4 @@
-//! A test engine whose workflows are executed by a worker that speaks to it as from another process.
+//! A test engine whose workflows are executed by a worker, as if it were in another process.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,14 +11,14 @@ use crate::client::Client;
 use crate::engine::Engine;
 use crate::remote::Worker;
 
-/// The address under which the engine is served. Nobody but the worker hears it.
+/// The address of the engine. Only the worker uses it.
 const URL: &str = "http://test";
-/// How long the server holds answers: months pass quickly.
+/// How long the server holds a long poll. Months pass quickly in tests.
 const WAIT: Duration = Duration::from_secs(24 * 3_600);
 
 impl TestEngineBuilder {
-    /// Serves the engine, if it is to be served: starts the worker, waits until its workflows are known, and gives the engine as
-    /// a client sees it.
+    /// If a server is configured, starts the worker, waits until its workflows are known, and
+    /// returns the engine as a client sees it.
     pub(super) async fn serve(&self, engine: Engine, runtime: &Arc<VirtualRuntime>) -> Engine {
         let Some(server) = &self.server else {
             return engine;

@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use everstep_sim::planted::{Hunt, hunt_all, table};
+use everstep_sim::planted::{SearchResult, search_all, table};
 use everstep_sim::{Bug, Limits, Plan, simulate};
 
 /// Seeds within which each bug must be found.
@@ -73,14 +73,16 @@ fn find_all(options: &Options) -> bool {
     let started = Instant::now();
     let (mut reported, all) = (0, options.bugs.len());
     let seeds = (options.first_seed, options.seeds);
-    let hunted = hunt_all(&options.bugs, seeds, threads, |done| {
+    let hunted = search_all(&options.bugs, seeds, threads, |done| {
         let seconds = started.elapsed().as_secs();
         if seconds >= reported + 5 {
             reported = seconds;
             println!("{done} of {all} planted bugs done, {seconds} s");
         }
     });
-    let found = hunted.iter().filter(|(_, hunt)| Hunt::is_caught(hunt));
+    let found = hunted
+        .iter()
+        .filter(|(_, search)| SearchResult::is_found(search));
     let found = found.count();
     print!("{}", table(&hunted, options.first_seed));
     let seconds = started.elapsed().as_secs_f64();

@@ -1,4 +1,5 @@
-//! Invariant 17: each call of a child starts one run and gets one result, whoever crashes in between.
+//! Invariant 17: each call of a child starts one run and receives one result, whatever crashes in
+//! between.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +7,8 @@ use everstep_model::{Body, Location, RunId};
 
 use crate::observed::{Journals, Stream, Violation};
 
-/// What one journal tells: a child is started once and finishes once in each place. Where the code gave up a child, a further
-/// pass of the function may start another one.
+/// Within one journal, a child is started once and finishes once at each location. If the code gave
+/// up a child, a later pass of the function may start another one.
 pub(super) fn check(stream: &Stream) -> Vec<Violation> {
     let mut started: BTreeSet<&Location> = BTreeSet::new();
     let mut runs: BTreeSet<&RunId> = BTreeSet::new();
@@ -15,7 +16,7 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
     let mut finished: BTreeSet<(&Location, Option<&RunId>)> = BTreeSet::new();
     let mut found = Vec::new();
     let mut say = |location: &Location, what: &str| {
-        let what = format!("{}: the child at {location} {what}", stream.told());
+        let what = format!("{}: the child at {location} {what}", stream.label());
         found.push(Violation::of(17, what));
     };
     for entry in &stream.entries {
@@ -31,7 +32,7 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
                 given_up.insert(&left.location);
             }
             Body::ChildFinished(child) => {
-                // A copy leaves out what loops have dropped.
+                // A copy does not contain what loops have dropped.
                 let is_whole = stream.copied == 1;
                 if is_whole && !started.contains(&child.location) {
                     say(&child.location, "finished and was not started");
@@ -46,20 +47,24 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
     found
 }
 
-/// Every child that was called has come to be, with this parent or adopted by it, and none that nobody called.
+/// Every child that was called exists, with this parent or adopted by it, and every child was
+/// called by its parent.
 pub(super) fn check_family(journals: &Journals) -> Vec<Violation> {
     let mut found = Vec::new();
     for stream in journals.streams() {
         if !is_called(journals, stream) {
-            let what = format!("{} is a child that its parent never called", stream.told());
+            let what = format!(
+                "{} is a child that its parent has not called",
+                stream.label()
+            );
             found.push(Violation::of(17, what));
         }
         for entry in stream.entries.iter().skip(stream.copied) {
             let Body::ChildStarted(child) = &entry.record.body else {
                 continue;
             };
-            if journals.lives(child.run.as_str()).next().is_none() {
-                let what = format!("{}: child {} never came to be", stream.told(), child.run);
+            if journals.generations(child.run.as_str()).next().is_none() {
+                let what = format!("{}: child {} was never created", stream.label(), child.run);
                 found.push(Violation::of(17, what));
             }
         }
@@ -67,7 +72,7 @@ pub(super) fn check_family(journals: &Journals) -> Vec<Violation> {
     found
 }
 
-/// Whether the parent that a run has says so.
+/// Whether the parent's journal contains the call of this child.
 fn is_called(journals: &Journals, stream: &Stream) -> bool {
     let (Some(first), Some((run, _))) = (stream.entries.first(), &stream.run) else {
         return true;
@@ -86,7 +91,7 @@ fn is_called(journals: &Journals, stream: &Stream) -> bool {
         matches!(body, Body::ChildStarted(child)
             if child.run == *run && child.location == parent.location)
     };
-    let lives = journals.lives(parent.run.as_str());
+    let lives = journals.generations(parent.run.as_str());
     let mut records = lives.flat_map(|life| &life.entries);
     records.any(|entry| calls_it(&entry.record.body))
 }
@@ -134,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_that_nobody_called_is_found() {
+    fn a_child_that_was_never_called_is_found() {
         let found = |run: &str| {
             let mut child = stream(run, Vec::new());
             child.number = everstep_model::StreamNumber(2);

@@ -1,5 +1,5 @@
-//! Invariants 16 and 26 and the model of a seed: a run ends once, everybody hears the same, and the outcome is one that its program can
-//! have.
+//! Invariants 16 and 26 and the model of a program: a run ends once, all waiters receive the same
+//! result, and the program can have that result.
 
 use everstep_model::Body;
 
@@ -7,7 +7,7 @@ use crate::observed::{Journals, Ledger, Stream, Violation};
 use crate::program::{Op, Seen, has};
 use crate::workload::{RANDOM, value_of};
 
-/// One end, and it is the last record.
+/// A run has one end, and it is the last record.
 pub(super) fn check_end(stream: &Stream) -> Vec<Violation> {
     let ends = stream.entries.iter().skip(stream.copied);
     let ends = ends
@@ -21,7 +21,7 @@ pub(super) fn check_end(stream: &Stream) -> Vec<Violation> {
     let what = || {
         format!(
             "{} has {ends} ends, closed {:?}",
-            stream.told(),
+            stream.label(),
             stream.closed_at
         )
     };
@@ -31,7 +31,7 @@ pub(super) fn check_end(stream: &Stream) -> Vec<Violation> {
         .collect()
 }
 
-/// Invariant 16: what asked the run to end before its completion is not passed over.
+/// Invariant 16: a request to end the run that arrived before its completion is not ignored.
 pub(super) fn check_cancelled(stream: &Stream) -> Option<Violation> {
     let mut own = stream.entries.iter().skip(stream.copied);
     let is_asked = |body: &Body| matches!(body, Body::CancelRequested(_));
@@ -40,31 +40,33 @@ pub(super) fn check_cancelled(stream: &Stream) -> Option<Violation> {
     let what = || {
         format!(
             "{} was cancelled, and completed all the same",
-            stream.told()
+            stream.label()
         )
     };
     is_beaten.then(|| Violation::of(16, what()))
 }
 
-/// What waiters heard is the end of a life of the run.
+/// A waiter received the end of a generation of the run.
 pub(super) fn check_answers(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
     let mut found = Vec::new();
-    for (run, heard) in &ledger.heard {
-        let mut ends = journals.lives(run).filter_map(Stream::end);
-        let is_such = |end: &Body| match (end, heard) {
-            (Body::Completed(end), Ok(heard)) => end.result.as_str() == heard,
+    for (run, received) in &ledger.received {
+        let mut ends = journals.generations(run).filter_map(Stream::end);
+        let is_such = |end: &Body| match (end, received) {
+            (Body::Completed(end), Ok(received)) => end.result.as_str() == received,
             (Body::Completed(_), Err(_)) => false,
-            (_, heard) => heard.is_err(),
+            (_, received) => received.is_err(),
         };
         if !ends.any(is_such) {
-            let what = format!("a waiter heard {heard:?} of {run}, which no life of it came to");
+            let what = format!(
+                "a waiter received {received:?} for {run}, which no generation of it ended with"
+            );
             found.push(Violation::of(26, what));
         }
     }
     found
 }
 
-/// Every run of a program came to an outcome that the program can have, as far as nobody interfered.
+/// Every run of a program has a result that the program can have, unless an operator interfered.
 pub(super) fn check_outcomes(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
     let mut found = Vec::new();
     for stream in journals.streams() {
@@ -79,11 +81,11 @@ pub(super) fn check_outcomes(journals: &Journals, ledger: &Ledger) -> Vec<Violat
             continue;
         };
         let program: Vec<Op> = created.input.decode().unwrap_or_default();
-        // What is edited or skipped gives something else, in this life and in those copied from it.
+        // An edited or skipped step has another result, in this generation and in copies of it.
         let original = created.forked_from.as_ref().map_or(run, |fork| &fork.run);
         let is_edited = ledger.was_asked(original.as_str(), &["skip", "edit"]);
         let mut say = |what: String| {
-            found.push(Violation::of(11, format!("{}: {what}", stream.told())));
+            found.push(Violation::of(11, format!("{}: {what}", stream.label())));
         };
         match stream.end() {
             Some(Body::Completed(end)) => {
@@ -104,7 +106,7 @@ pub(super) fn check_outcomes(journals: &Journals, ledger: &Ledger) -> Vec<Violat
             Some(Body::Failed(end)) => {
                 let is_asked =
                     ledger.was_asked(original.as_str(), &["force-fail", "fail-operation"]);
-                // A result that was put in may not fit the type that the code expects.
+                // A result from an operator may not fit the type that the code expects.
                 let may_fail = has(&program, &|op| {
                     matches!(op, Op::Fail | Op::FailPass | Op::Race(_))
                 });
@@ -116,7 +118,7 @@ pub(super) fn check_outcomes(journals: &Journals, ledger: &Ledger) -> Vec<Violat
                 say(format!("its undos all work: {:?}", end.rollback_error))
             }
             Some(Body::Cancelled(_)) if !was_cancelled(stream) => {
-                say("it is cancelled, and nobody asked for that".to_owned());
+                say("it is cancelled without a request".to_owned());
             }
             _ => {}
         }
@@ -129,7 +131,7 @@ fn was_cancelled(stream: &Stream) -> bool {
     records.any(|entry| matches!(entry.record.body, Body::CancelRequested(_)))
 }
 
-/// Whose results a life may have.
+/// The runs whose results a generation may contain.
 struct Life<'a> {
     run: &'a str,
     /// The run it was forked from, or itself.
@@ -151,7 +153,7 @@ fn fits_all(ops: &[Op], seen: &[Seen], life: &Life<'_>, path: &str) -> Result<()
     Ok(())
 }
 
-/// Whether an operation can have given this.
+/// Whether an operation can have this result.
 fn fits(op: &Op, seen: &Seen, life: &Life<'_>, place: &str) -> Result<(), String> {
     let inner = |index: usize, ops: &[Op], seen: &[Seen]| {
         fits_all(ops, seen, life, &format!("{place}-{index}"))
@@ -261,9 +263,9 @@ mod tests {
     #[test]
     fn a_waiter_who_hears_something_else_is_found() {
         let journals = Journals::of([stream("a", vec![completed(&[])])]);
-        let found = |heard: &str| {
+        let found = |received: &str| {
             let ledger = Ledger {
-                heard: vec![("a".to_owned(), Ok(heard.to_owned()))],
+                received: vec![("a".to_owned(), Ok(received.to_owned()))],
                 ..Ledger::default()
             };
             broken(&check_answers(&journals, &ledger))

@@ -1,13 +1,15 @@
-//! Invariants 14, 15 and 16: an acknowledged event is in the journal once, is taken once or stays visible, in the order it was sent.
+//! Invariants 14, 15 and 16: an acknowledged event is in the journal once, and is consumed once or
+//! stays visible, in the order in which it was sent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use everstep_model::{Body, Name, RecordNumber};
 
-use crate::observed::{Fate, Journals, Ledger, Stream, Violation};
+use crate::observed::{Journals, Ledger, SendOutcome, Stream, Violation};
 use crate::workload::COLLECTOR;
 
-/// What one journal tells: events are taken once, after they came, and in the order they came.
+/// Within one journal, events are consumed once, after they arrived, and in the order of their
+/// arrival.
 pub(super) fn check(stream: &Stream) -> Vec<Violation> {
     let mut came: BTreeMap<RecordNumber, &Name> = BTreeMap::new();
     let mut last: BTreeMap<&Name, RecordNumber> = BTreeMap::new();
@@ -16,7 +18,7 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
     let mut say = |invariant, what: String| {
         found.push(Violation::of(
             invariant,
-            format!("{}: {what}", stream.told()),
+            format!("{}: {what}", stream.label()),
         ));
     };
     for entry in &stream.entries {
@@ -44,12 +46,12 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
     found
 }
 
-/// Whether an event tells the collector that it is enough.
+/// Whether an event ends the collector.
 fn is_enough(body: &Body) -> bool {
     matches!(body, Body::Event(event) if event.payload.as_str() == "null")
 }
 
-/// The tokens of the events in a journal that were sent to it, with their places.
+/// The tokens of the events that were sent to a journal, with their record numbers.
 fn tokens(stream: &Stream) -> impl Iterator<Item = (u64, RecordNumber)> {
     let own = stream.entries.iter().skip(stream.copied);
     own.filter_map(|entry| match &entry.record.body {
@@ -61,7 +63,7 @@ fn tokens(stream: &Stream) -> impl Iterator<Item = (u64, RecordNumber)> {
     })
 }
 
-/// What the clients know, compared with the journals, and what the collector returned.
+/// Compares the acknowledgements of clients with the journals and with the result of the collector.
 pub(super) fn check_sent(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
     let mut found = Vec::new();
     let mut places: BTreeMap<u64, Vec<(u64, RecordNumber)>> = BTreeMap::new();
@@ -86,7 +88,9 @@ pub(super) fn check_sent(journals: &Journals, ledger: &Ledger) -> Vec<Violation>
         if known.len() > 1 {
             say(14, "it is in a journal twice");
         }
-        let Fate::Acked(at) = sent.fate else { continue };
+        let SendOutcome::Acked(at) = sent.outcome else {
+            continue;
+        };
         let Some((stream, number)) = known.first() else {
             say(16, "it was acknowledged and is nowhere");
             continue;
@@ -103,14 +107,14 @@ pub(super) fn check_sent(journals: &Journals, ledger: &Ledger) -> Vec<Violation>
     found
 }
 
-/// The collector returns every item that came to it, once and in order. What other runs have sent is there as often as their
-/// journals say.
+/// The collector returns every item that it received, once and in order. Items of other runs appear
+/// as often as the journals of those runs say.
 fn check_collected(journals: &Journals) -> Vec<Violation> {
     let mut found = Vec::new();
-    let Some(collector) = journals.lives(COLLECTOR).last() else {
+    let Some(collector) = journals.generations(COLLECTOR).last() else {
         return found;
     };
-    // What comes after that stays, visible and unconsumed.
+    // Later items stay visible and unconsumed.
     let mut records = collector.entries.iter();
     let enough = records.find(|entry| is_enough(&entry.record.body));
     let is_before = |number| enough.is_none_or(|enough| number < enough.number);
@@ -119,7 +123,7 @@ fn check_collected(journals: &Journals) -> Vec<Violation> {
     if let Some(Body::Completed(end)) = collector.end() {
         let returned: Option<Vec<u64>> = end.result.decode().ok();
         if returned.as_ref() != Some(&came) {
-            let what = format!("{came:?} came to the collector, {returned:?} it returned");
+            let what = format!("the collector received {came:?} and returned {returned:?}");
             found.push(Violation::of(14, what));
         }
     }
@@ -187,7 +191,7 @@ mod tests {
                     token: 7,
                     dedup: None,
                     client: 0,
-                    fate: Fate::Acked(1),
+                    outcome: SendOutcome::Acked(1),
                 }],
                 ..Ledger::default()
             };

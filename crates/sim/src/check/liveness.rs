@@ -1,5 +1,5 @@
-//! Invariants 21, 28 and 29: once nothing goes wrong any more, whatever can go on does so within a lease and a sweep, and overdue
-//! timers fire.
+//! Invariants 21, 28 and 29: once the faults have ended, runs that can continue do so within a
+//! lease and a sweep, and overdue timers fire.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,28 +12,29 @@ use futures_util::FutureExt as _;
 use crate::cluster::{World, true_time};
 use crate::observed::Violation;
 
-/// How often it looks.
+/// The interval of the check.
 const EVERY: Duration = Duration::from_secs(1);
-/// What starting, claiming and the network may take on top.
+/// Additional time for starts, claims and the network.
 const SLACK: Duration = Duration::from_secs(5);
 
-/// What stood still, and since when.
+/// Runs and timers without progress, and since when.
 #[derive(Default)]
 pub struct Watch {
     ready: BTreeMap<Free, u64>,
     timers: BTreeMap<TimerRow, u64>,
 }
 
-/// A run that can go on and that nobody executes. Its epoch tells whether somebody had it between two looks.
+/// A run that can continue and has no executor. Its epoch shows whether a node had claimed it
+/// between two checks.
 type Free = (StreamNumber, Option<Epoch>);
 
 impl Watch {
-    /// Watches until the world ends.
+    /// Checks until the simulation ends.
     pub async fn over(world: Arc<World>) {
         let mut watch = Self::default();
         let settings = &world.plan.settings;
-        // A timer that could not be fired is tried again after a lease, and one that nobody heard of is found when timers are
-        // read again.
+        // A timer that could not be fired is retried after a lease, and a timer whose hint was lost
+        // is found when timers are read again.
         let wait = settings.lease_ttl + settings.sweep_interval + SLACK;
         let timers = settings.lease_ttl + settings.timer_horizon + SLACK;
         loop {
@@ -57,7 +58,7 @@ impl Watch {
         }
     }
 
-    /// Runs that can go on and that nobody executes, and timers that are due, as of now.
+    /// Runs that can continue and have no executor, and timers that are due.
     fn look(
         &mut self,
         now: u64,
@@ -79,7 +80,8 @@ impl Watch {
             .iter()
             .filter(|(_, since)| is_too_long(since, run_wait))
         {
-            let what = format!("stream {run} can go on, and nobody has taken it for {run_wait:?}");
+            let what =
+                format!("stream {run} can continue and has had no executor for {run_wait:?}");
             found.push(Violation::of(29, what));
         }
         for (timer, _) in self
@@ -128,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_somebody_had_between_two_looks_has_not_stood_still() {
+    fn a_run_that_was_claimed_between_two_checks_has_made_progress() {
         let mut watch = Watch::default();
         let mut look = |now: u64, epoch: u64| {
             let free = std::iter::once((number(1), Some(Epoch(epoch))));

@@ -1,23 +1,20 @@
-//! What must hold, by the numbers of the invariants. Online checks look at every call as it takes effect, offline checks
-//! at the books when everything has come to rest. Each can fail: its tests show it a history that is wrong.
+//! The checks that run at the end of a simulation, with the numbers of the invariants. The checks
+//! that run at each call are in `observed`. The tests of a check show that it fails for a wrong
+//! history.
 //!
 //! | file | invariants |
 //! |---|---|
-//! | `appending` | 1 to 5, 14 (one dedup id), 24, 26: what a commit may append |
-//! | `journals` | 6: a commit sent again; the books themselves |
-//! | `reading` | 1, 4, 18: what a reader sees |
+//! | `reading` | 1, 4, 18: what the store contains at the end |
 //! | `restoring` | 7: the same history gives the same store |
 //! | `replaying` | 7, 12: a journal replays to the same end |
 //! | `steps` | 8, 9, 10, 11 |
 //! | `starting` | 13 |
 //! | `events` | 14, 15, 16 |
 //! | `children` | 17 |
-//! | `firing` | 19, 20, 21 |
 //! | `undoing` | 22, 23 |
 //! | `pausing` | 25 |
-//! | `ending` | 16 (a cancellation), 26 and the outcome each program must have |
+//! | `ending` | 16 (a cancellation), 26 and the results that a program can have |
 //! | `liveness` | 21, 28, 29 |
-//! | `waking` | 29: what has something to do has its mark |
 //! | `removing` | 31 |
 
 mod children;
@@ -42,16 +39,16 @@ pub use read_back::check_journals;
 use crate::cluster::World;
 use crate::observed::Violation;
 
-/// What can be checked of canonical workflows beyond that: their journals replay.
-pub fn check_story(world: &World, story: &Scenario) -> Vec<Violation> {
+/// Checks that the journals of a canonical workflow replay.
+pub fn check_canonical_journals(world: &World, scenario: &Scenario) -> Vec<Violation> {
     let journals = world.journals();
     let replayed = journals
         .streams()
-        .map(|stream| replaying::check_canonical(stream, story));
+        .map(|stream| replaying::check_canonical(stream, scenario));
     replayed.flatten().collect()
 }
 
-/// Everything that can be checked once nothing moves any more.
+/// Runs all checks at the end of a simulation.
 pub fn check_all(world: &World) -> Vec<Violation> {
     let mut found = Vec::new();
     {

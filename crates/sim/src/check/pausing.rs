@@ -1,4 +1,5 @@
-//! Invariant 25: while a run is paused no attempt begins; what was under way may end, and timers fire into the journal.
+//! Invariant 25: no attempt starts while a run is paused. Attempts in progress may end, and timers
+//! fire into the journal.
 
 use everstep_model::Body;
 
@@ -10,7 +11,7 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
     for entry in stream.entries.iter().skip(stream.copied) {
         match &entry.record.body {
             Body::Paused(_) => is_paused = true,
-            // What ends a run is not held up by a pause.
+            // A pause does not delay the end of a run.
             Body::ResumeRequested(_)
             | Body::Resumed(_)
             | Body::CancelRequested(_)
@@ -19,7 +20,7 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
             Body::StepStarted(started) if is_paused => {
                 let what = format!(
                     "{}: {} began while it was paused",
-                    stream.told(),
+                    stream.label(),
                     started.location
                 );
                 found.push(Violation::of(25, what));

@@ -1,5 +1,5 @@
-//! Journals that were read back from a store after everything was over: of who wrote them nothing is known, and of what loops have
-//! dropped only the last word.
+//! Checks of journals that were read from a store after a test. It is not known which nodes wrote
+//! them, and of the records that loops dropped only the last report is there.
 
 use everstep_model::{
     Body, Entry, Generation, RecordNumber, RecordRange, RunId, StreamName, StreamNumber, Timestamp,
@@ -8,13 +8,13 @@ use everstep_model::{
 use super::{children, ending, events, steps, undoing};
 use crate::observed::{Journals, Stream, Violation};
 
-/// What can be checked of such journals alone.
+/// Runs all checks that need the journals only.
 pub fn check_journals(streams: Vec<Stream>) -> Vec<Violation> {
     let mut found = Vec::new();
     for stream in &streams {
         for gap in stream.gaps() {
             let (first, last) = (gap.first.0, gap.last.0);
-            let what = format!("{} lacks records {first} to {last}", stream.told());
+            let what = format!("{} lacks records {first} to {last}", stream.label());
             found.push(Violation::of(1, what));
         }
         found.extend(steps::check(stream));
@@ -28,7 +28,7 @@ pub fn check_journals(streams: Vec<Stream>) -> Vec<Violation> {
 }
 
 impl Stream {
-    /// A journal as it was read.
+    /// The stream of a journal that was read.
     #[must_use]
     pub fn read_back(
         number: StreamNumber,
@@ -48,15 +48,16 @@ impl Stream {
         }
     }
 
-    /// Invariant 1: where records are missing and no loop says that it dropped some before it went on. What a loop said of its
-    /// earlier iterations went with them, so the last word stands for all; whether too much is missing shows when it is replayed.
+    /// Invariant 1: the first gap that no loop reports as dropped. The reports of earlier
+    /// iterations were dropped with them, so the last report covers all; a replay shows whether too
+    /// much is missing.
     #[must_use]
     pub fn gaps(&self) -> Vec<RecordRange> {
         let mut gaps = Vec::new();
         let mut expected = RecordNumber(0);
         for entry in &self.entries {
             if entry.number != expected {
-                // One that comes again is as wrong as one that is missing.
+                // A repeated record is as wrong as a missing one.
                 gaps.push(RecordRange {
                     first: expected.min(entry.number),
                     last: RecordNumber(entry.number.0.saturating_sub(1)),
@@ -77,7 +78,7 @@ impl Stream {
     }
 }
 
-/// What loops say they have dropped.
+/// The ranges that loops report as dropped.
 fn dropped_in(entries: &[Entry]) -> Vec<RecordRange> {
     let said = entries.iter().filter_map(|entry| match &entry.record.body {
         Body::LoopAdvanced(advanced) => Some(advanced.dropped.clone()),

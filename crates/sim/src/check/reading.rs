@@ -1,5 +1,4 @@
-//! Invariants 1, 4 and 18: what a reader sees is the journal as it is at that moment, and at the end everything that was
-//! acknowledged is there.
+//! Invariants 1, 4 and 18: at the end the store contains everything that was acknowledged.
 
 use everstep_store::{ReadRequest, Store as _};
 use futures_util::FutureExt as _;
@@ -7,7 +6,7 @@ use futures_util::FutureExt as _;
 use crate::cluster::World;
 use crate::observed::Violation;
 
-/// Everything that was acknowledged is in the store, and nothing else.
+/// The store contains everything that was acknowledged, and nothing else.
 pub(super) fn check_store(world: &World) -> Vec<Violation> {
     let journals = world.journals();
     let mut found = Vec::new();

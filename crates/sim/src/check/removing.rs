@@ -1,10 +1,11 @@
-//! Invariant 31: only what is over goes, because somebody asked for it or its time was up, and whoever ran it stays fenced.
+//! Invariant 31: only ended runs are removed, by request or after their retention, and their
+//! executors stay fenced.
 
 use std::time::Duration;
 
 use crate::observed::{Deletion, Journals, Ledger, Stream, Violation};
 
-/// At the end: every removal was asked for, or the run had been over for long enough.
+/// Every removal was requested, or the run had ended long enough before.
 pub(super) fn check(
     journals: &Journals,
     ledger: &Ledger,
@@ -19,12 +20,13 @@ pub(super) fn check(
             continue;
         }
         let ended = stream.ended_at.unwrap_or(removed);
-        // By the clocks of those who did it, as far as the one has ever shown the time that the other counts from.
+        // By the clocks of the nodes involved: a clock that was set back may have shown a later
+        // time before.
         let is_due = kept_for.is_some_and(|age| ended.until(removed) >= age);
         if !is_due && !goes_with_a_later_life(journals, run.as_str(), stream) {
             let what = format!(
-                "{} ended at {ended} and was gone at {removed}",
-                stream.told()
+                "{} ended at {ended} and was removed at {removed}",
+                stream.label()
             );
             found.push(Violation::of(31, what));
         }
@@ -32,7 +34,8 @@ pub(super) fn check(
     found
 }
 
-/// Whether a request may have deleted this very run: one that was answered before the run was created did not.
+/// Whether a request may have deleted this run. A request that was answered before the run was
+/// created has not.
 fn reaches(asked: &Deletion, stream: &Stream) -> bool {
     let is_its = stream
         .run
@@ -46,11 +49,11 @@ fn reaches(asked: &Deletion, stream: &Stream) -> bool {
             .is_none_or(|answered| stream.created_at <= answered)
 }
 
-/// Lives go together, by the age of the last: that one is looked at itself.
+/// All generations are removed together, by the age of the last one, which is checked itself.
 fn goes_with_a_later_life(journals: &Journals, run: &str, stream: &Stream) -> bool {
     let life = |stream: &Stream| stream.run.as_ref().map(|(_, life)| *life);
     let is_later = |other: &Stream| life(other) > life(stream);
-    let mut lives = journals.lives(run);
+    let mut lives = journals.generations(run);
     lives.any(|other| is_later(other) && other.removed_at == stream.removed_at)
 }
 

@@ -1,4 +1,5 @@
-//! Invariants 7 and 12: what a journal says is all there is. Replayed against the same code it fits, and comes to the recorded end.
+//! Invariants 7 and 12: a journal is complete. Replayed against the same code it fits and leads to
+//! the recorded end.
 
 use everstep::testing::{Recording, replay_check_function};
 use everstep_canonical::Scenario;
@@ -8,7 +9,7 @@ use crate::observed::{Stream, Violation};
 use crate::program::Op;
 use crate::workload::{Env, RANDOM, run_program};
 
-/// A journal of a random program.
+/// Replays a journal of a random program.
 pub(super) fn check(stream: &Stream) -> Option<Violation> {
     let is_random = match stream.entries.first().map(|entry| &entry.record.body) {
         Some(Body::Created(created)) => created.workflow.as_str() == RANDOM,
@@ -20,12 +21,12 @@ pub(super) fn check(stream: &Stream) -> Option<Violation> {
     let code = |ctx, program: Vec<Op>| run_program(ctx, program, Env::default());
     let replayed = replay_check_function(RANDOM, code, recording);
     let error = replayed.err()?;
-    let what = format!("{} does not replay: {error}", stream.told());
+    let what = format!("{} does not replay: {error}", stream.label());
     Some(Violation::of(12, what))
 }
 
-/// A journal of a canonical workflow.
-pub(super) fn check_canonical(stream: &Stream, story: &Scenario) -> Option<Violation> {
+/// Replays a journal of a canonical workflow.
+pub(super) fn check_canonical(stream: &Stream, scenario: &Scenario) -> Option<Violation> {
     let Some(Body::Created(created)) = stream.entries.first().map(|entry| &entry.record.body)
     else {
         return None;
@@ -33,8 +34,10 @@ pub(super) fn check_canonical(stream: &Stream, story: &Scenario) -> Option<Viola
     let (run, _) = stream.run.as_ref()?;
     let journal: Vec<Entry> = stream.visible().cloned().collect();
     let recording = Recording::new(journal).of_run(run.as_str()).ok()?;
-    let error = story.replay(created.workflow.as_str(), recording).err()?;
-    let what = format!("{} does not replay: {error}", stream.told());
+    let error = scenario
+        .replay(created.workflow.as_str(), recording)
+        .err()?;
+    let what = format!("{} does not replay: {error}", stream.label());
     Some(Violation::of(12, what))
 }
 

@@ -1,5 +1,5 @@
-//! Invariant 7: a store follows from its history. The recorded commits are given to an empty store, which must answer each as the
-//! first one did and end up the same.
+//! Invariant 7: the content of a store follows from its history. The recorded commits are applied
+//! to an empty store, which must give the same outcomes and end in the same state.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub(super) fn check(world: &World) -> Vec<Violation> {
             head.and_then(Result::ok).flatten()
         };
         if head(&restored) != head(&*world.store) {
-            let what = format!("{} is another one in a restored store", stream.told());
+            let what = format!("{} has another head in a restored store", stream.label());
             found.push(Violation::of(7, what));
         }
     }
@@ -36,7 +36,7 @@ fn replay(history: &History, clock: &TestClock, store: &MemoryStore) -> Vec<Viol
                 let now = store.commit(batch).now_or_never().and_then(Result::ok);
                 if now.as_ref() != Some(outcomes) {
                     let what =
-                        format!("a batch became {outcomes:?}, and {now:?} when it was restored");
+                        format!("the outcomes were {outcomes:?}, and {now:?} in a restored store");
                     found.push(Violation::of(7, what));
                 }
             }

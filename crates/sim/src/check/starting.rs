@@ -1,4 +1,5 @@
-//! Invariant 13: the same id or key, at once or again, gives one run and one answer, and the first input stays.
+//! Invariant 13: starts with the same id or key, concurrent or repeated, create one run and return
+//! the same answer, and the first input stays.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ pub(super) fn check(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
         *created.entry(run).or_default() += usize::from(*was_created);
     }
     for (run, times) in created {
-        let lives = journals.lives(run).filter(|stream| {
+        let lives = journals.generations(run).filter(|stream| {
             let life = stream.run.as_ref();
             life.is_some_and(|(_, life)| *life == everstep_model::Generation::FIRST)
         });
@@ -39,26 +40,31 @@ pub(super) fn check(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
     found
 }
 
-/// Whether a run was gone when another was created: its key was free again.
+/// Whether a run was removed before another was created, so that its key was free again.
 fn comes_after(journals: &Journals, first: &str, second: &str) -> bool {
-    let gone = journals.lives(first).filter_map(|life| life.removed_at);
+    let gone = journals
+        .generations(first)
+        .filter_map(|life| life.removed_at);
     let first_gone = gone.map(|(by_store, _)| by_store).min();
-    let last_created = journals.lives(second).map(|life| life.created_at).max();
+    let last_created = journals
+        .generations(second)
+        .map(|life| life.created_at)
+        .max();
     first_gone.is_some_and(|gone| last_created.is_some_and(|created| gone <= created))
 }
 
-/// A run has an input that somebody gave it.
+/// A run has an input that a client gave it.
 fn check_inputs(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
     let mut found = Vec::new();
     for (run, programs) in &ledger.programs {
-        for stream in journals.lives(run) {
+        for stream in journals.generations(run) {
             let Some(Body::Created(created)) = stream.entries.first().map(|e| &e.record.body)
             else {
                 continue;
             };
             let input: Option<Vec<Op>> = created.input.decode().ok();
             if !input.is_some_and(|input| programs.contains(&input)) {
-                let what = format!("{} has an input that nobody gave it", stream.told());
+                let what = format!("{} has an input that no client gave it", stream.label());
                 found.push(Violation::of(13, what));
             }
         }

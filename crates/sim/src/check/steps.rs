@@ -1,5 +1,6 @@
-//! Invariants 8 to 11 as far as journals and the ledger tell: one result for each step, attempts that count upwards, one key for
-//! all attempts. What must hold the moment a step begins or its result is seen is checked there (`workload::Env`).
+//! Invariants 8 to 11 in journals and ledger: one result for each step, attempts that count
+//! upwards, one key for all attempts. `workload::Env` checks what must hold when a step starts or
+//! its result is seen.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +14,7 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
     let mut say = |invariant, what: String| {
         found.push(Violation::of(
             invariant,
-            format!("{}: {what}", stream.told()),
+            format!("{}: {what}", stream.label()),
         ));
     };
     let mut done: BTreeSet<&Location> = BTreeSet::new();
@@ -31,7 +32,8 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
             }
             Body::UndoCompleted(undone) => drop(done.remove(&undone.location)),
             Body::ExecutionRetried(_) => failed.clear(),
-            // A step whose run is cancelled while it waits for its next attempt ends with the last one.
+            // If a run is cancelled while a step waits for its next attempt, the step ends with the
+            // last attempt.
             Body::StepFailed(step) if step.outcome != FailureOutcome::Cancelled => {
                 let (last, count) = failed.entry(&step.location).or_default();
                 if step.attempt <= *last {
@@ -52,8 +54,8 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
     found
 }
 
-/// Invariant 10: after so many recorded failures, the last of them this one, there are as many retries left as the policy says. An
-/// attempt that was lost with its process is no failure.
+/// Invariant 10: after this number of recorded failures, the last of them this one, the policy
+/// determines the number of retries left. An attempt that was lost in a crash is not a failure.
 fn miscounts(options: &StepOptions, failures: u32, last: &StepFailed) -> Option<String> {
     let limit = options.retry.limit;
     let left = limit.checked_sub(failures);
@@ -73,7 +75,7 @@ fn miscounts(options: &StepOptions, failures: u32, last: &StepFailed) -> Option<
     })
 }
 
-/// Invariant 10: every attempt of a step carries the same key, and no other step does.
+/// Invariant 10: all attempts of a step have the same key, and no other step has it.
 pub(super) fn check_ledger(ledger: &Ledger) -> Vec<Violation> {
     let mut keys = BTreeMap::new();
     let mut found = Vec::new();

@@ -1,4 +1,5 @@
-//! Invariants 22 and 23: what is undone was done, once, the latest first, and a run fails only when nothing is left to undo.
+//! Invariants 22 and 23: only completed steps are undone, once, the latest first, and a run fails
+//! only when nothing is left to undo.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,36 +9,36 @@ use everstep_model::{Body, Location, RecordNumber, RunId};
 use crate::observed::{Stream, Violation};
 use crate::program::{Op, has};
 
-/// A step, or one of the children that passes of the function started in a place.
+/// A step, or one of the children that passes of the function started at a location.
 type Subject<'a> = (&'a Location, Option<&'a RunId>);
 
 /// Something that is done and not undone.
 #[derive(Clone, Copy)]
 struct Live<'a> {
     what: Subject<'a>,
-    /// The record that says so.
+    /// The record of its completion.
     number: RecordNumber,
     /// The pass of the function that did it.
     pass: usize,
-    /// Whether an undo had begun before it was done.
+    /// Whether an undo had started before it was done.
     is_late: bool,
 }
 
-/// Steps and children that can be undone in the order they were done, and those that were undone or passed over.
+/// Steps and children that can be undone, in the order in which they were done, and those that were
+/// undone or skipped.
 #[derive(Default)]
 struct Undos<'a> {
     done: Vec<Subject<'a>>,
     over: Vec<Subject<'a>>,
     undone: usize,
-    /// What is done and not undone.
     live: Vec<Live<'a>>,
-    /// What was done later than something whose undo began, and was not undone.
+    /// Steps that were done after one whose undo has started, and were not undone.
     passed_by: Vec<Live<'a>>,
-    /// Whether something was undone that was not done, or not any more.
+    /// Whether something was undone that was not done at that time.
     undid_nothing: bool,
     started: BTreeSet<Subject<'a>>,
     pass: usize,
-    /// Where the executor's last commit began, and the one before it.
+    /// The start of the executor's last commit, and of the one before.
     commits: (RecordNumber, RecordNumber),
 }
 
@@ -52,8 +53,8 @@ impl<'a> Undos<'a> {
         });
     }
 
-    /// An undo begins: all that was done later is undone. Whether a child has ended is said by others, and the executor knows it
-    /// for sure once it has written something after that.
+    /// When an undo starts, everything that was done later must be undone. The end of a child comes
+    /// through the inbox; the executor certainly knows it once it has written something after it.
     fn begins(&mut self, what: Subject<'a>) {
         self.started.insert(what);
         let (_, before) = self.commits;
@@ -71,7 +72,7 @@ impl<'a> Undos<'a> {
         self.over.push(what);
     }
 
-    /// What the program itself undoes is what its pass has come by when it asks for that.
+    /// An explicit rollback of the program undoes what its pass has done when it calls it.
     fn is_out_of_order(&self, program: &[Op]) -> bool {
         let is_left_out = |live: &Live<'_>| live.is_late || live.pass < self.pass;
         let is_passed_by = match rolls_back(program) {
@@ -83,12 +84,11 @@ impl<'a> Undos<'a> {
     }
 }
 
-/// How a program rolls back by itself.
+/// How a program rolls back explicitly.
 enum RollsBack {
     Never,
-    /// Nothing else goes on meanwhile.
     Alone,
-    /// Other branches do something meanwhile, which may be done before the first undo is.
+    /// Other branches continue meanwhile, and may complete steps before the first undo completes.
     Beside,
 }
 
@@ -110,7 +110,7 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
     let mut say = |invariant, what: String| {
         found.push(Violation::of(
             invariant,
-            format!("{}: {what}", stream.told()),
+            format!("{}: {what}", stream.label()),
         ));
     };
     let Some(Body::Created(created)) = stream.entries.first().map(|e| &e.record.body) else {
@@ -127,7 +127,7 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
             say(22, format!("{what:?} was undone and was never done"));
         }
     }
-    // A fork beside its original leaves the original's steps alone.
+    // A fork does not undo the steps of its original.
     if fork == Some(ForkReason::Fork) {
         return found;
     }
@@ -189,11 +189,11 @@ fn undos_of(stream: &Stream) -> Undos<'_> {
             Body::StepCompleted(done) if is_undoable((&done.location, None)) => {
                 undos.done((&done.location, None), number);
             }
-            // What an operator put in its place is undone in its place.
+            // A result that an operator provided is undone like the original one.
             Body::StepEdited(done) if is_undoable((&done.location, None)) => {
                 undos.done((&done.location, None), number);
             }
-            // A child that failed has undone itself what it did.
+            // A child that failed has undone its own steps.
             Body::ChildFinished(child)
                 if is_undoable((&child.location, child.run.as_ref()))
                     && matches!(child.outcome, ChildOutcome::Completed(_)) =>

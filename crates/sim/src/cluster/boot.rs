@@ -42,8 +42,8 @@ async fn open(world: Arc<World>, process: Arc<Process>, seed: u64) {
             .bus(Arc::new(SimBus::new(world.clone(), process.clone())))
             .runtime(runtime)
             .settings(world.plan.settings.clone());
-        let builder = match (&world.story, world.plan.served) {
-            (Some((story, outside)), _) => story.define(builder, outside),
+        let builder = match (&world.scenario, world.plan.served) {
+            (Some((scenario, outside)), _) => scenario.define(builder, outside),
             (None, None) => world.programs.on_node(&world, &process, builder),
             (None, Some(_)) => builder,
         };

@@ -22,7 +22,7 @@ pub(crate) struct CallPlan {
     /// The delay between its effect and the answer.
     pub(crate) after: Duration,
     pub(crate) ending: Ending,
-    /// The delay of an effect that nobody waits for: a late or repeated call.
+    /// The delay of an effect without a waiting caller: a late or repeated call.
     pub(crate) later: Duration,
 }
 

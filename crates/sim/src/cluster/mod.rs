@@ -18,7 +18,7 @@ mod world;
 
 pub(crate) use boot::build_world;
 pub use clock::true_time;
-pub use nemesis::{torment, torment_store};
+pub use nemesis::{inject_machine_faults, inject_store_faults};
 pub use workers::keep_worker;
 pub(crate) use world::Programs;
 pub use world::World;

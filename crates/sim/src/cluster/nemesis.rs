@@ -16,7 +16,7 @@ use crate::plan::FaultKind;
 const HOUR_MS: i64 = 3_600_000;
 
 /// Injects faults into a machine for a time.
-pub async fn torment(world: Arc<World>, machine: usize, until: u64) {
+pub async fn inject_machine_faults(world: Arc<World>, machine: usize, until: u64) {
     let Some(machine) = world.machines.get(machine) else {
         return;
     };
@@ -47,7 +47,7 @@ pub async fn torment(world: Arc<World>, machine: usize, until: u64) {
 }
 
 /// Injects crashes of the store for a time.
-pub async fn torment_store(world: Arc<World>, until: u64) {
+pub async fn inject_store_faults(world: Arc<World>, until: u64) {
     let mut rng = Rng::new(world.plan.seed, 60);
     while world.executor.now() < until {
         let rest = rng.within(1_000..30_000);
@@ -75,25 +75,25 @@ async fn pause(world: &World, machine: &Machine, long: Duration) {
     let Some(process) = machine.process() else {
         return;
     };
-    world.say(&process.name, || format!("STANDS STILL for {long:?}"));
+    world.say(&process.name, || format!("PAUSED for {long:?}"));
     world.executor.freeze(process.group, true);
     world.sleep(long).await;
     world.executor.freeze(process.group, false);
-    world.say(&process.name, || "goes on".to_owned());
+    world.say(&process.name, || "continues".to_owned());
 }
 
 fn cut_off(world: &World, machine: &Machine, long: Duration) {
     let until = world.executor.now() + long.as_micros() as u64;
     machine.cut_off(until);
     world.say(&format!("node {}", machine.index), || {
-        format!("STORE OUT OF REACH for {long:?}")
+        format!("STORE UNREACHABLE for {long:?}")
     });
 }
 
 pub(crate) fn set_clock(world: &World, machine: &Machine, offset: i64) {
     machine.offset.store(offset, Ordering::Relaxed);
     world.say(&format!("node {}", machine.index), || {
-        format!("CLOCK is wrong by {offset} ms")
+        format!("CLOCK is off by {offset} ms")
     });
 }
 

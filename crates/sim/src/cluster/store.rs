@@ -50,7 +50,7 @@ impl SimStore {
         let cut_off = process.is_cut_off(&world.executor);
         world.say(&process.name, || {
             let fault = match (cut_off, plan.ending) {
-                (true, _) => " [out of reach]".to_owned(),
+                (true, _) => " [unreachable]".to_owned(),
                 (false, Ending::Fault(kind)) => format!(" [{}]", kind.name()),
                 (false, Ending::Answered) if plan.before > Duration::from_millis(5) => {
                     format!(" [delay {:?}/{:?}]", plan.before, plan.after)

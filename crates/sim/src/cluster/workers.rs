@@ -82,7 +82,7 @@ async fn look_after(
             let ttl = world.plan.served.unwrap_or_default();
             let long = ttl.mul_f64(rng.any(&[0.5, 1.2, 3.0]));
             let long = long.min(Duration::from_micros(until - world.executor.now()));
-            world.say(&process.name, || format!("STANDS STILL for {long:?}"));
+            world.say(&process.name, || format!("PAUSED for {long:?}"));
             world.executor.freeze(process.group, true);
             world.sleep(long).await;
             world.executor.freeze(process.group, false);

@@ -45,9 +45,6 @@ pub(crate) trait Programs: Send + Sync {
 /// Opens the engine of a process, with a seed for its random numbers.
 pub(super) type Boot = fn(Arc<World>, Arc<Process>, u64) -> BoxFuture<'static, ()>;
 
-/// A canonical workflow and the external systems that it uses.
-pub(crate) type Story = (&'static Scenario, Outside);
-
 /// One simulated cluster with its clients.
 pub struct World {
     pub plan: Plan,
@@ -69,7 +66,7 @@ pub struct World {
     /// The number of clients that still make requests.
     pub(crate) busy_clients: AtomicU64,
     /// Replaces the random programs in an exhaustive search.
-    pub(crate) story: Option<Story>,
+    pub(crate) scenario: Option<(&'static Scenario, Outside)>,
 }
 
 #[derive(Default)]
@@ -92,13 +89,13 @@ impl World {
         let executor = Executor::new(plan.seed);
         let clock = Arc::new(TrueClock(executor.clone()));
         let store = Arc::new(PlantedStore::new(clock, plan.planted, stores));
-        let story = plan.case.as_ref().map(|case| {
+        let scenario = plan.case.as_ref().map(|case| {
             let executor = executor.clone();
             let outside = Outside::new(case.crashes.len(), move |long| executor.sleep(long));
-            (case.story, outside)
+            (case.scenario, outside)
         });
         Arc::new(Self {
-            story,
+            scenario,
             machines: (0..plan.nodes).map(Machine::new).collect(),
             trace: Trace::new(is_traced),
             network: executor.group(),

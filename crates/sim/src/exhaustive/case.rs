@@ -1,4 +1,4 @@
-//! One case: a story, and the calls at which its nodes crash.
+//! Simulates one case: a canonical workflow, and the calls at which its nodes crash.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use everstep_store::Store as _;
 use futures_util::FutureExt as _;
 
-use crate::check::{Watch, check_all, check_story};
+use crate::check::{Watch, check_all, check_canonical_journals};
 use crate::cluster::{World, build_world};
 use crate::executor::Stopped;
 use crate::observed::Violation;
@@ -15,29 +15,27 @@ use crate::plan::{Case, Plan};
 use crate::stores::Stores;
 use crate::workload::RandomPrograms;
 
-/// What a case came to.
+/// The result of a case.
 #[derive(Clone, Debug, Default)]
 pub struct CaseReport {
-    /// What must hold and did not.
     pub violations: Vec<Violation>,
-    /// The timeline, if it was kept.
+    /// Empty unless it was requested.
     pub timeline: String,
     /// The numbers of the calls of store and bus, in order.
     pub calls: Vec<u64>,
-    /// How many crashes there were.
     pub crashes: u64,
-    /// How often the story was begun again because its teller died.
-    pub retold: u64,
-    /// How long it took in the world.
+    /// How often the workflow was driven again from the start because the process had crashed.
+    pub restarts: u64,
+    /// The simulated time.
     pub micros: u64,
 }
 
-/// How long a story may take: a recovery is a matter of seconds.
+/// The time limit of a case. A recovery takes seconds.
 const TIME_MAX_MICROS: u64 = 600 * 1_000_000;
-/// What is on its way to another run arrives within this long.
+/// The number of checks after which the outbox must be empty.
 const LOOKS_AT_OUTBOX: u32 = 120;
 
-/// Simulates a case, with its timeline or without.
+/// Simulates a case.
 #[must_use]
 pub fn simulate_case(case: &Case, is_traced: bool, stores: &dyn Stores) -> CaseReport {
     let world = build_world(
@@ -49,31 +47,31 @@ pub fn simulate_case(case: &Case, is_traced: bool, stores: &dyn Stores) -> CaseR
     for machine in &world.machines {
         world.start(machine);
     }
-    let (is_told, retold) = (
+    let (is_driven, restarts) = (
         Arc::new(AtomicBool::new(false)),
         Arc::<AtomicU64>::default(),
     );
-    let teller = tell(world.clone(), retold.clone());
-    let told = is_told.clone();
+    let driver = drive(world.clone(), restarts.clone());
+    let driven = is_driven.clone();
     world.executor.spawn(world.network, async move {
-        teller.await;
-        told.store(true, Ordering::Relaxed);
+        driver.await;
+        driven.store(true, Ordering::Relaxed);
     });
     world
         .executor
         .spawn(world.network, Watch::over(world.clone()));
-    let is_done = || is_told.load(Ordering::Relaxed) || !world.violations().is_empty();
+    let is_done = || is_driven.load(Ordering::Relaxed) || !world.violations().is_empty();
     match world.executor.run(TIME_MAX_MICROS, is_done) {
         Stopped::Done => {}
-        Stopped::TimeIsUp => world.violated(Violation::of(29, "the story came to no end")),
-        Stopped::RunsInCircles => {
-            let what = "tasks run on and on without time passing";
+        Stopped::TimeLimit => world.violated(Violation::of(29, "the workflow did not end")),
+        Stopped::Livelock => {
+            let what = "livelock: tasks run without progress of time";
             world.violated(Violation::of(29, what));
         }
     }
     if world.violations().is_empty() {
         let found = check_all(&world).into_iter();
-        let found = found.chain(check_story(&world, case.story));
+        let found = found.chain(check_canonical_journals(&world, case.scenario));
         found.for_each(|violation| world.violated(violation));
     }
     let (calls, crashes) = {
@@ -85,32 +83,35 @@ pub fn simulate_case(case: &Case, is_traced: bool, stores: &dyn Stores) -> CaseR
         timeline: world.trace.text(),
         calls,
         crashes,
-        retold: retold.load(Ordering::Relaxed),
+        restarts: restarts.load(Ordering::Relaxed),
         micros: world.executor.now(),
     };
     world.destroy();
     report
 }
 
-/// Tells the story at one node after the other, until one of them lives to its end and nothing is on its way any more.
-async fn tell(world: Arc<World>, retold: Arc<AtomicU64>) {
-    let Some((story, outside)) = world.story.clone() else {
+/// Drives the workflow at one node after the other, until one of them reaches the end and all
+/// effects are delivered.
+async fn drive(world: Arc<World>, restarts: Arc<AtomicU64>) {
+    let Some((scenario, outside)) = world.scenario.clone() else {
         return;
     };
     for node in 0.. {
         let machine = up(&world, node).await;
-        world.say("teller", || format!("tells the story at {machine}"));
+        world.say("driver", || {
+            format!("drives the workflow at node {machine}")
+        });
         let outside = outside.clone();
-        let told = world.request_without_timeout(machine, move |engine| async move {
-            story
+        let driven = world.request_without_timeout(machine, move |engine| async move {
+            scenario
                 .drive(engine, &outside)
                 .await
                 .map_err(|broken| broken.to_string())
         });
-        match told.await {
+        match driven.await {
             None => {
-                retold.fetch_add(1, Ordering::Relaxed);
-                world.say("teller", || "has died".to_owned());
+                restarts.fetch_add(1, Ordering::Relaxed);
+                world.say("driver", || "the node has crashed".to_owned());
             }
             Some(Err(broken)) => return world.violated(Violation::of(11, broken)),
             Some(Ok(())) => break,
@@ -129,7 +130,7 @@ async fn tell(world: Arc<World>, retold: Arc<AtomicU64>) {
     world.violated(Violation::of(17, "something was never delivered"));
 }
 
-/// The next machine, in turn, that has an engine.
+/// The next machine that has an engine.
 async fn up(world: &World, from: usize) -> usize {
     loop {
         for offset in 0..world.machines.len() {

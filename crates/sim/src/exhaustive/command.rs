@@ -1,42 +1,42 @@
-//! `--exhaustive`: what the command line asks for, and what it is told.
+//! The command `--exhaustive`.
 
 use super::on_postgres::OnPostgres;
 use super::survey::{Account, Survey, simulate_caught};
 use crate::plan::{Case, Crash, Moment};
 use crate::stores::{InMemory, Stores};
 
-/// What the command line asks for.
+/// The parsed command line.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Asked {
+struct Options {
     twice: bool,
     timeline: bool,
-    story: Option<String>,
+    scenario: Option<String>,
     nodes: Option<usize>,
     crashes: Vec<(u64, bool)>,
-    /// Whether worlds have a PostgreSQL database.
+    /// Whether the stores are PostgreSQL databases.
     on_postgres: bool,
 }
 
-/// Does what the arguments ask for; false if something did not hold.
+/// Runs the command. Returns false if an invariant was violated.
 ///
 /// # Errors
-/// If the arguments make no sense.
+/// If the arguments are invalid.
 pub fn run_command(args: impl Iterator<Item = String>) -> Result<bool, String> {
-    let asked = parse(args)?;
-    let database = asked.on_postgres.then(OnPostgres::start);
+    let options = parse(args)?;
+    let database = options.on_postgres.then(OnPostgres::start);
     let stores: &dyn Stores = match &database {
         Some(database) => database,
         None => &InMemory,
     };
-    let story = match &asked.story {
+    let scenario = match &options.scenario {
         Some(name) => {
             let found = everstep_canonical::named(name);
             Some(found.ok_or_else(|| format!("there is no canonical workflow `{name}`"))?)
         }
         None => None,
     };
-    if let Some(story) = story.filter(|_| asked.timeline || !asked.crashes.is_empty()) {
-        let crashes = asked.crashes.iter().map(|(call, is_before)| Crash {
+    if let Some(scenario) = scenario.filter(|_| options.timeline || !options.crashes.is_empty()) {
+        let crashes = options.crashes.iter().map(|(call, is_before)| Crash {
             call: *call,
             moment: if *is_before {
                 Moment::Before
@@ -45,55 +45,55 @@ pub fn run_command(args: impl Iterator<Item = String>) -> Result<bool, String> {
             },
         });
         let case = Case {
-            story,
-            nodes: asked.nodes.unwrap_or(1),
+            scenario,
+            nodes: options.nodes.unwrap_or(1),
             crashes: crashes.collect(),
         };
-        return Ok(one(&case, asked.timeline, stores));
+        return Ok(one(&case, options.timeline, stores));
     }
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut survey = Survey::of_all(asked.twice, threads);
+    let mut survey = Survey::of_all(options.twice, threads);
     survey
-        .stories
-        .retain(|of_all| story.is_none_or(|story| story.name == of_all.name));
+        .scenarios
+        .retain(|of_all| scenario.is_none_or(|scenario| scenario.name == of_all.name));
     survey
         .nodes
-        .retain(|nodes| asked.nodes.is_none_or(|asked| asked == *nodes));
+        .retain(|nodes| options.nodes.is_none_or(|options| options == *nodes));
     Ok(all(&survey, stores))
 }
 
-fn parse(mut args: impl Iterator<Item = String>) -> Result<Asked, String> {
-    let mut asked = Asked::default();
+fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
+    let mut options = Options::default();
     while let Some(option) = args.next() {
         match option.as_str() {
             "--exhaustive" => continue,
-            "--twice" => asked.twice = true,
-            "--timeline" => asked.timeline = true,
-            "--story" | "--nodes" | "--crash" | "--store" => {
+            "--twice" => options.twice = true,
+            "--timeline" => options.timeline = true,
+            "--workflow" | "--nodes" | "--crash" | "--store" => {
                 let value = args
                     .next()
                     .ok_or_else(|| format!("{option} takes a value"))?;
                 match option.as_str() {
-                    "--story" => asked.story = Some(value),
-                    "--nodes" if value == "1" => asked.nodes = Some(1),
-                    "--nodes" if value == "2" => asked.nodes = Some(2),
+                    "--workflow" => options.scenario = Some(value),
+                    "--nodes" if value == "1" => options.nodes = Some(1),
+                    "--nodes" if value == "2" => options.nodes = Some(2),
                     "--nodes" => return Err("--nodes is 1 or 2 here".to_owned()),
-                    "--store" if value == "postgres" => asked.on_postgres = true,
-                    "--store" if value == "memory" => asked.on_postgres = false,
+                    "--store" if value == "postgres" => options.on_postgres = true,
+                    "--store" if value == "memory" => options.on_postgres = false,
                     "--store" => return Err("--store is memory or postgres".to_owned()),
-                    _ => asked.crashes.push(crash(&value)?),
+                    _ => options.crashes.push(crash(&value)?),
                 }
             }
             unknown => return Err(format!("with --exhaustive there is no option `{unknown}`")),
         }
     }
-    if !asked.crashes.is_empty() && asked.story.is_none() {
-        return Err("--crash needs --story".to_owned());
+    if !options.crashes.is_empty() && options.scenario.is_none() {
+        return Err("--crash needs --workflow".to_owned());
     }
-    Ok(asked)
+    Ok(options)
 }
 
-/// `57:before` or `57:after`.
+/// Parses `57:before` or `57:after`.
 fn crash(value: &str) -> Result<(u64, bool), String> {
     let wrong = || format!("`{value}` is no crash; they look like 57:before and 57:after");
     let (call, moment) = value.split_once(':').ok_or_else(wrong)?;
@@ -106,11 +106,11 @@ fn crash(value: &str) -> Result<(u64, bool), String> {
 }
 
 fn all(survey: &Survey, stores: &dyn Stores) -> bool {
-    let mut told = 0;
+    let mut reported = 0;
     let account = survey.run(stores, |account: &Account| {
         let seconds = account.took.as_secs();
-        if seconds >= told + 5 {
-            told = seconds;
+        if seconds >= reported + 5 {
+            reported = seconds;
             println!("{}", account.progress());
         }
     });
@@ -133,20 +133,20 @@ fn all(survey: &Survey, stores: &dyn Stores) -> bool {
     shortfalls.is_empty()
 }
 
-fn one(case: &Case, is_told: bool, stores: &dyn Stores) -> bool {
+fn one(case: &Case, is_traced: bool, stores: &dyn Stores) -> bool {
     let report = simulate_caught(case, true, stores);
-    if is_told || !report.violations.is_empty() {
+    if is_traced || !report.violations.is_empty() {
         println!("{}", report.timeline);
     }
     for violation in &report.violations {
         println!("{violation}");
     }
     println!(
-        "{:.1} simulated s, {} calls, {} crashes, told again {} times, {} violations",
+        "{:.1} simulated s, {} calls, {} crashes, driven again {} times, {} violations",
         report.micros as f64 / 1e6,
         report.calls.len(),
         report.crashes,
-        report.retold,
+        report.restarts,
         report.violations.len()
     );
     report.violations.is_empty()
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn the_command_that_is_printed_is_understood() {
         let case = Case {
-            story: &everstep_canonical::ALL[0],
+            scenario: &everstep_canonical::ALL[0],
             nodes: 2,
             crashes: [(5, Moment::Before), (9, Moment::After)]
                 .map(|(call, moment)| Crash { call, moment })
@@ -167,11 +167,11 @@ mod tests {
         };
         let words = case.to_string();
         let args = words.split(' ').skip(3).map(str::to_owned);
-        let expected = Asked {
-            story: Some(case.story.name.to_owned()),
+        let expected = Options {
+            scenario: Some(case.scenario.name.to_owned()),
             nodes: Some(2),
             crashes: vec![(5, true), (9, false)],
-            ..Asked::default()
+            ..Options::default()
         };
         assert_eq!(parse(args), Ok(expected));
         let nonsense = ["--crash", "5:sometimes"].map(str::to_owned);

@@ -1,8 +1,8 @@
-//! Worlds whose store is a PostgreSQL database: the same stories, calls and crashes, and the same books, which hold the database
-//! against the memory store (`check::restoring`).
+//! Worlds whose store is a PostgreSQL database. Workflows, calls, crashes and checks are the same;
+//! `check::restoring` compares the database with the memory store.
 //!
-//! The server is a private one that syncs nothing: it is nodes that crash here, not the server. A namespace is emptied and used
-//! again by the next world, because making one takes longer than most stories.
+//! The server is private and syncs nothing: nodes crash here, the server does not. A namespace is
+//! emptied and used again by the next world, because creating one takes longer than most cases.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,22 +16,22 @@ use tokio_postgres::{Client, NoTls};
 
 use crate::stores::{ReplaceableClock, Stores};
 
-/// Forgets everything that was ever written, numbers included.
+/// Removes all data, including the sequence of stream numbers.
 const EMPTY: &str = "DELETE FROM streams; DELETE FROM runs; DELETE FROM tags; DELETE FROM frames; DELETE FROM rows; \
     DELETE FROM nodes; DELETE FROM answers; DELETE FROM garbage; SELECT setval('numbers', 1, false);";
 
-/// Settings that make it quick and nothing else: what is acknowledged need not survive a power cut here.
+/// Settings for speed. Acknowledged data need not survive a power loss here.
 const QUICK: [(&str, &str); 3] = [
     ("fsync", "off"),
     ("synchronous_commit", "off"),
     ("full_page_writes", "off"),
 ];
 
-/// A server, and the namespaces on it.
+/// A server with its namespaces.
 pub(super) struct OnPostgres {
     server: Server,
     made: AtomicU64,
-    /// A namespace is free when no world has its store.
+    /// A namespace is free if no world has its store.
     namespaces: Mutex<Vec<Arc<Namespace>>>,
 }
 
@@ -81,7 +81,7 @@ impl OnPostgres {
         })
     }
 
-    /// A namespace that no world has, taken by having its store.
+    /// A free namespace. Holding its store reserves it.
     fn free(&self) -> Option<(Arc<Namespace>, Arc<dyn Store>)> {
         let namespaces = lock(&self.namespaces);
         let free = namespaces
@@ -106,7 +106,7 @@ impl OnPostgres {
 
 impl Stores for OnPostgres {
     /// # Panics
-    /// If there is no database: then there is nothing to survey.
+    /// If the database is not available.
     fn empty(&self, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
         self.try_empty(clock)
             .unwrap_or_else(|error| panic!("no database for a world: {error}"))

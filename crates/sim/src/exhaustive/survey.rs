@@ -1,5 +1,5 @@
-//! All cases: every story with one node and with two, a crash at every call, and if asked for a second one at every call of each
-//! recovery.
+//! All cases: every workflow with one node and with two, a crash at every call, and on request a
+//! second one at every call of each recovery.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,32 +14,31 @@ use crate::observed::Violation;
 use crate::plan::{Case, Crash, Moment};
 use crate::stores::Stores;
 
-/// With fewer calls than these something is not counted: an engine makes as many before it has done anything.
+/// With fewer calls something is not counted: an engine makes this many before it executes
+/// anything.
 const CALLS_MIN: usize = 15;
-/// With more than these a story runs in circles.
+/// With more calls a workflow does not make progress.
 const CALLS_MAX: usize = 2_000;
-/// Failing cases that are kept.
+/// The number of failing cases that are kept.
 const FAILED_MAX: usize = 10;
 
-/// Which cases to simulate.
 #[derive(Clone, Debug)]
 pub struct Survey {
-    /// The stories.
-    pub stories: Vec<&'static Scenario>,
-    /// With how many nodes.
+    pub scenarios: Vec<&'static Scenario>,
+    /// The numbers of nodes.
     pub nodes: Vec<usize>,
-    /// Whether recoveries crash too.
+    /// Whether recoveries crash, too.
     pub twice: bool,
-    /// How many worlds at once.
+    /// The number of threads.
     pub threads: usize,
 }
 
 impl Survey {
-    /// Every story with one node and with two.
+    /// Every workflow with one node and with two.
     #[must_use]
     pub fn of_all(twice: bool, threads: usize) -> Self {
         Self {
-            stories: ALL.iter().collect(),
+            scenarios: ALL.iter().collect(),
             nodes: vec![1, 2],
             twice,
             threads,
@@ -47,38 +46,38 @@ impl Survey {
     }
 }
 
-/// What one story came to, over all its cases.
+/// The result of all cases of one workflow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Line {
-    /// Calls of its telling without crashes.
+    /// The calls of the case without crashes.
     pub calls: usize,
-    /// Worlds.
     pub worlds: u64,
-    /// Crashes.
     pub crashes: u64,
-    /// Worlds in which it was begun again by another process.
+    /// The number of worlds in which another process drove the workflow again.
     pub recoveries: u64,
 }
 
-/// What a survey came to.
+/// The result of a survey.
 #[derive(Clone, Debug, Default)]
 pub struct Account {
-    /// By story and number of nodes.
+    /// By workflow and number of nodes.
     pub lines: BTreeMap<(&'static str, usize), Line>,
-    /// The cases that failed, and with what.
+    /// The violations of each failed case.
     pub failed: Vec<(Case, Violation)>,
-    /// Crashes that were planned and did not come.
+    /// Planned crashes that did not happen.
     pub missed: u64,
-    /// How long it took.
     pub took: Duration,
 }
 
 impl Account {
     fn add(&mut self, case: &Case, report: &CaseReport) {
-        let line = self.lines.entry((case.story.name, case.nodes)).or_default();
+        let line = self
+            .lines
+            .entry((case.scenario.name, case.nodes))
+            .or_default();
         line.worlds += 1;
         line.crashes += report.crashes;
-        line.recoveries += u64::from(report.retold > 0);
+        line.recoveries += u64::from(report.restarts > 0);
         if case.crashes.is_empty() {
             line.calls = report.calls.len();
         }
@@ -101,7 +100,7 @@ impl Account {
         sum
     }
 
-    /// One line for whoever waits.
+    /// One line of progress.
     #[must_use]
     pub fn progress(&self) -> String {
         let Line {
@@ -110,38 +109,38 @@ impl Account {
             crashes,
             recoveries,
         } = self.sum();
-        let stories: std::collections::BTreeSet<_> =
+        let scenarios: std::collections::BTreeSet<_> =
             self.lines.keys().map(|(name, _)| name).collect();
         format!(
-            "{} workflows, {calls} calls, {worlds} worlds, {crashes} crashes, {recoveries} told on by another process, \
+            "{} workflows, {calls} calls, {worlds} worlds, {crashes} crashes, {recoveries} continued by another process, \
              {} failed, {:.1} s",
-            stories.len(),
+            scenarios.len(),
             self.failed.len(),
             self.took.as_secs_f64(),
         )
     }
 
-    /// What makes its figures worthless.
+    /// The reasons for which the result is not valid.
     #[must_use]
     pub fn shortfalls(&self, survey: &Survey) -> Vec<String> {
         let mut found = Vec::new();
-        for story in &survey.stories {
+        for scenario in &survey.scenarios {
             for nodes in &survey.nodes {
                 let line = self
                     .lines
-                    .get(&(story.name, *nodes))
+                    .get(&(scenario.name, *nodes))
                     .copied()
                     .unwrap_or_default();
-                let told = format!("`{}` with {nodes} nodes", story.name);
+                let name = format!("`{}` with {nodes} nodes", scenario.name);
                 if !(CALLS_MIN..=CALLS_MAX).contains(&line.calls) {
-                    found.push(format!("{told} made {} calls", line.calls));
+                    found.push(format!("{name} made {} calls", line.calls));
                 }
-                // Two for each call, before and after.
+                // Two for each call: before and after.
                 if line.crashes < 2 * line.calls as u64 || line.crashes == 0 {
-                    found.push(format!("{told} had {} crashes", line.crashes));
+                    found.push(format!("{name} had {} crashes", line.crashes));
                 }
                 if line.recoveries == 0 {
-                    found.push(format!("{told} was never told on by another process"));
+                    found.push(format!("{name} was never continued by another process"));
                 }
             }
         }
@@ -153,16 +152,16 @@ impl Account {
 }
 
 impl Survey {
-    /// Simulates all cases on these stores, telling of its progress about once a second.
+    /// Simulates all cases on these stores, and reports progress about twice a second.
     pub fn run(&self, stores: &dyn Stores, mut progress: impl FnMut(&Account)) -> Account {
         let started = Instant::now();
         let account = Mutex::new(Account::default());
         let lock = || account.lock().unwrap_or_else(PoisonError::into_inner);
         let mut first = Vec::new();
-        for story in &self.stories {
+        for scenario in &self.scenarios {
             for nodes in &self.nodes {
                 let case = Case {
-                    story,
+                    scenario,
                     nodes: *nodes,
                     crashes: Vec::new(),
                 };
@@ -203,7 +202,7 @@ impl Survey {
     }
 }
 
-/// The case with a crash at each call that comes after the last one, before and after it took effect.
+/// The case with one more crash, before and after each call that follows the last crash.
 fn with_one_more(case: &Case, report: &CaseReport) -> Vec<Case> {
     let last = case.crashes.last().map_or(0, |crash| crash.call);
     let calls = report.calls.iter().filter(|call| **call > last);
@@ -233,7 +232,7 @@ mod tests {
 
     fn survey() -> Survey {
         Survey {
-            stories: ALL.iter().take(1).collect(),
+            scenarios: ALL.iter().take(1).collect(),
             nodes: vec![1, 2],
             twice: false,
             threads: 2,
@@ -241,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_story_survives_a_crash_at_every_call() {
+    fn a_workflow_survives_a_crash_at_every_call() {
         let survey = survey();
         let account = survey.run(&InMemory, |_| ());
         let failed: Vec<_> = account
@@ -256,7 +255,7 @@ mod tests {
     #[test]
     fn figures_that_cannot_be_are_found() {
         let survey = survey();
-        let story = survey.stories[0].name;
+        let scenario = survey.scenarios[0].name;
         let fine = Line {
             calls: 40,
             worlds: 81,
@@ -264,11 +263,11 @@ mod tests {
             recoveries: 70,
         };
         let mut account = Account::default();
-        account.lines.insert((story, 1), fine);
-        account.lines.insert((story, 2), fine);
+        account.lines.insert((scenario, 1), fine);
+        account.lines.insert((scenario, 2), fine);
         assert_eq!(account.shortfalls(&survey), [""; 0]);
         let mut found = |line: Line, missed| {
-            account.lines.insert((story, 2), line);
+            account.lines.insert((scenario, 2), line);
             account.missed = missed;
             account.shortfalls(&survey).len()
         };

@@ -12,7 +12,7 @@ pub(super) fn check(stream: &Stream, commit: &Commit, first: RecordNumber) -> Ve
     let mut say = |invariant, what: String| {
         found.push(Violation::of(
             invariant,
-            format!("{}: {what}", stream.told()),
+            format!("{}: {what}", stream.label()),
         ));
     };
     if first != stream.next() && !commit.only_deletes() {
@@ -119,7 +119,12 @@ fn dropped_unnamed(commit: &Commit) -> Vec<String> {
         .iter()
         .filter(|range| !named.contains(range));
     unnamed
-        .map(|range| format!("{}..={} went unnamed", range.first.0, range.last.0))
+        .map(|range| {
+            format!(
+                "{}..={} are not reported as dropped",
+                range.first.0, range.last.0
+            )
+        })
         .collect()
 }
 

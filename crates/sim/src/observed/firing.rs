@@ -41,11 +41,11 @@ pub(super) fn check(stream: &Stream, commit: &Commit) -> Vec<Violation> {
             continue;
         };
         if record.time < timer.due || commit.now() < timer.due {
-            let early = format!("{}: {timer:?} fired at {}", stream.told(), record.time);
+            let early = format!("{}: {timer:?} fired at {}", stream.label(), record.time);
             found.push(Violation::of(19, early));
         }
         if !stream.timers.contains_key(&timer) {
-            let what = format!("{}: {timer:?} fired and was not set", stream.told());
+            let what = format!("{}: {timer:?} fired and was not set", stream.label());
             found.push(Violation::of(20, what));
         }
     }

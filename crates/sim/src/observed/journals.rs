@@ -43,12 +43,12 @@ impl Journals {
     /// Records a claim that was granted to a node and then lost by the store.
     pub fn claim_lost(&mut self, number: StreamNumber, node: NodeId) {
         if let Some(stream) = self.streams.get_mut(&number) {
-            stream.is_doubted |= stream.owner == Some(node);
+            stream.has_lost_claim |= stream.owner == Some(node);
         }
     }
 
     /// All generations of a run, the oldest first.
-    pub fn lives<'a>(&'a self, run: &'a str) -> impl Iterator<Item = &'a Stream> {
+    pub fn generations<'a>(&'a self, run: &'a str) -> impl Iterator<Item = &'a Stream> {
         let is_its = move |stream: &&Stream| {
             let life = stream.run.as_ref();
             life.is_some_and(|(id, _)| id.as_str() == run)
@@ -120,7 +120,9 @@ impl Journals {
         }
         Before::Other(Violation::of(
             6,
-            format!("commit {id:?} became {first:?}, and when it was sent again {outcome:?}"),
+            format!(
+                "commit {id:?} had the outcome {first:?}, and {outcome:?} when it was repeated"
+            ),
         ))
     }
 
@@ -137,7 +139,7 @@ impl Journals {
                     .values()
                     .find(|s| s.name == *name && !s.is_removed);
                 if let Some(twin) = twin {
-                    let what = format!("{} was created twice", twin.told());
+                    let what = format!("{} was created twice", twin.label());
                     broken.push(Violation::of(13, what));
                 }
                 self.last_number = self.last_number.max(landed.number);
@@ -159,7 +161,7 @@ impl Journals {
         }
         let Some(stream) = self.streams.get_mut(&landed.number) else {
             if !commit.only_deletes() {
-                let what = format!("a commit to stream {} that never was", landed.number);
+                let what = format!("a commit to stream {}, which does not exist", landed.number);
                 broken.push(Violation::of(1, what));
             }
             return broken;

@@ -21,7 +21,7 @@ pub struct Attempt {
 
 /// What a client knows about a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum SendOutcome {
     /// Acknowledged, with the record number if the answer had one.
     Acked(u64),
     Refused(String),
@@ -39,7 +39,7 @@ pub struct SendTry {
     pub dedup: Option<String>,
     /// The sender. The events of one sender are in the order of `Ledger::sends`.
     pub client: usize,
-    pub fate: Fate,
+    pub outcome: SendOutcome,
 }
 
 /// A request to delete a run, with times of the true clock.
@@ -72,7 +72,7 @@ pub struct Ledger {
     pub asked: BTreeMap<String, BTreeSet<&'static str>>,
     pub deletions: Vec<Deletion>,
     /// The results that waiting clients received.
-    pub heard: Vec<(String, Result<String, String>)>,
+    pub received: Vec<(String, Result<String, String>)>,
     /// The number of calls of each operation.
     pub called: BTreeMap<&'static str, u64>,
     /// The number of requests of each kind.

@@ -27,6 +27,6 @@ pub(crate) use firing::check_clock;
 pub use history::{History, StoreChange};
 pub(crate) use history::{describe_batch, describe_outcomes};
 pub use journals::Journals;
-pub use ledger::{Attempt, Deletion, Fate, Ledger, SendTry};
+pub use ledger::{Attempt, Deletion, Ledger, SendOutcome, SendTry};
 pub use stream::Stream;
 pub use violation::Violation;

@@ -27,7 +27,10 @@ impl Journals {
             }
             (Some(stream), None) => Some(differs(stream, 0)),
             (None, Some(_)) => {
-                let what = format!("stream {} is read and is not there", request.stream);
+                let what = format!(
+                    "a read returned stream {}, which does not exist",
+                    request.stream
+                );
                 Some(Violation::of(1, what))
             }
         }
@@ -36,8 +39,8 @@ impl Journals {
 
 fn differs(stream: &Stream, len: usize) -> Violation {
     let what = format!(
-        "{}: a reader got other records ({len} of them)",
-        stream.told()
+        "{}: a read returned other records ({len} of them)",
+        stream.label()
     );
     Violation::of(1, what)
 }

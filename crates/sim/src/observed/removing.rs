@@ -13,7 +13,7 @@ pub(super) fn check_removal(
 ) -> Vec<Violation> {
     let lives = streams.iter().filter_map(|number| known.get(number));
     let open = lives.filter(|stream| stream.closed_at.is_none());
-    open.map(|stream| Violation::of(31, format!("{} went before its end", stream.told())))
+    open.map(|stream| Violation::of(31, format!("{} was removed before its end", stream.label())))
         .collect()
 }
 

@@ -1,4 +1,4 @@
-//! Hand-made histories for the tests of the checkers.
+//! Histories for the tests of the checks.
 
 use everstep_model::{Body, Entry, Epoch, ExecutorSeq, Nonce, Record, RecordNumber, StreamNumber};
 use everstep_model::{StreamName, Timestamp};
@@ -9,10 +9,10 @@ use super::journals::Journals;
 use super::stream::Stream;
 use super::violation::Violation;
 
-/// Nothing was found broken.
+/// No violation.
 pub(crate) const FINE: [u8; 0] = [];
 
-/// The numbers of the invariants that were found broken.
+/// The numbers of the violated invariants.
 pub(crate) fn broken(found: &[Violation]) -> Vec<u8> {
     found.iter().map(|violation| violation.invariant).collect()
 }
@@ -25,26 +25,22 @@ pub(crate) fn at(millis: u64) -> Timestamp {
     Timestamp::from_millis(millis)
 }
 
-/// A commit that creates a run.
 pub(crate) fn creation(id: &str) -> CreateCommit {
     let mut commit = run_creation(id, "random", everstep_model::RunStatus::Queued);
     commit.ready = true;
     commit
 }
 
-/// A commit that sends an event to stream 1.
 pub(crate) fn inbox_event(name: &str) -> DeliverCommit {
     inbox(vec![event(name)])
 }
 
-/// A commit to the inbox of stream 1.
 pub(crate) fn inbox(records: Vec<Record>) -> DeliverCommit {
     let mut commit = everstep_store_testkit::sample::inbox(number(1), records);
     commit.ready = Some(true);
     commit
 }
 
-/// The right of an epoch.
 pub(crate) fn fence(epoch: u64) -> Fence {
     Fence {
         epoch: Epoch(epoch),
@@ -65,7 +61,6 @@ pub(crate) fn executor(epoch: u64, seq: u64, records: Vec<Record>) -> AppendComm
     commit
 }
 
-/// The answer that a commit landed.
 pub(crate) fn committed(stream: u64, first: u64) -> Outcome {
     Outcome::Committed {
         stream: number(stream),
@@ -75,7 +70,7 @@ pub(crate) fn committed(stream: u64, first: u64) -> Outcome {
     }
 }
 
-/// A stream as the books know it, with these records.
+/// A stream with these records.
 pub(crate) fn stream(id: &str, records: Vec<Record>) -> Stream {
     let mut journals = Journals::default();
     let created = journals.commit(at(0), &[creation(id).into()], &[committed(1, 0)]);
@@ -100,7 +95,6 @@ pub(crate) fn stream(id: &str, records: Vec<Record>) -> Stream {
     stream
 }
 
-/// A record.
 pub(crate) fn record(body: impl Into<Body>) -> Record {
     everstep_store_testkit::sample::record(body)
 }

@@ -53,7 +53,7 @@ pub struct Stream {
     pub owner: Option<NodeId>,
     /// Whether the store granted the owner another claim and lost it. The node may then execute the
     /// run twice, and only one of the two counts.
-    pub is_doubted: bool,
+    pub has_lost_claim: bool,
     /// The timers that are set, and since when by the store's clock.
     pub timers: BTreeMap<TimerRow, Timestamp>,
     /// Whether it has a ready mark.
@@ -83,7 +83,7 @@ impl Stream {
             is_removed: false,
             removed_at: None,
             owner: None,
-            is_doubted: false,
+            has_lost_claim: false,
             timers: BTreeMap::new(),
             is_ready: false,
             seen_at_rest: 0,
@@ -118,7 +118,7 @@ impl Stream {
 
     /// The name of the stream in messages.
     #[must_use]
-    pub fn told(&self) -> String {
+    pub fn label(&self) -> String {
         format!("{} (stream {})", self.name, self.number)
     }
 
@@ -159,7 +159,7 @@ impl Stream {
                 {
                     self.fence = Some(fence);
                     self.owner = Some(node);
-                    self.is_doubted = false;
+                    self.has_lost_claim = false;
                     self.epoch = fence.epoch.0;
                     self.seq = 0;
                 }

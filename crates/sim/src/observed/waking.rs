@@ -10,7 +10,7 @@ pub(super) fn check(stream: &Stream) -> Option<Violation> {
     (is_open && has_news && !stream.is_ready).then(|| {
         let what = format!(
             "{} has {} inbox records, rested having seen {}, and has no ready mark",
-            stream.told(),
+            stream.label(),
             stream.inbox,
             stream.seen_at_rest
         );
@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_that_nobody_hears_of_is_found() {
+    fn an_event_without_a_ready_mark_is_found() {
         assert_eq!(found(true), FINE);
         assert_eq!(found(false), [29]);
     }

@@ -50,7 +50,7 @@ impl fmt::Display for Crash {
 /// A canonical workflow that is executed with crashes at given calls.
 #[derive(Clone, Debug)]
 pub struct Case {
-    pub story: &'static Scenario,
+    pub scenario: &'static Scenario,
     /// With one node it is restarted after a crash; with two the other one takes over.
     pub nodes: usize,
     pub crashes: Vec<Crash>,
@@ -77,11 +77,13 @@ impl Case {
 /// The command line that simulates the case.
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { story, nodes, .. } = self;
+        let Self {
+            scenario, nodes, ..
+        } = self;
         write!(
             f,
-            "cargo xtask sim --exhaustive --story {} --nodes {nodes}",
-            story.name
+            "cargo xtask sim --exhaustive --workflow {} --nodes {nodes}",
+            scenario.name
         )?;
         self.crashes
             .iter()

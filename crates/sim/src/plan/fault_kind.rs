@@ -30,19 +30,19 @@ kinds! {
     FailAfter, "fail-after", "A call fails and has taken effect.";
     Late, "late", "A call fails, and takes effect some time later.";
     Repeat, "repeat", "A call arrives twice, the second time later.";
-    CrashBefore, "crash-before", "The node dies before the call takes effect.";
-    CrashAfter, "crash-after", "The node dies after the call took effect and before it hears so.";
-    Outage, "outage", "The store is out of reach of a node for a while.";
-    Pause, "pause", "A node stands still, mostly for longer than its lease.";
+    CrashBefore, "crash-before", "The node crashes before the call takes effect.";
+    CrashAfter, "crash-after", "The node crashes after the call took effect and before it receives the answer.";
+    Outage, "outage", "A node cannot reach the store for a while.";
+    Pause, "pause", "A node is paused, mostly for longer than its lease.";
     Skew, "skew", "The clock of a node is wrong from the start.";
     Jump, "jump", "The clock of a node jumps.";
     Restart, "restart", "A node is shut down in order and started again.";
     HintLost, "hint-lost", "A hint does not arrive.";
     HintRepeated, "hint-repeated", "A hint arrives twice.";
     HintDelayed, "hint-delayed", "A hint arrives late.";
-    ReplyLost, "reply-lost", "A client does not hear what became of its request.";
+    ReplyLost, "reply-lost", "A client does not receive the answer to its request.";
     StoreCrash, "store-crash", "The store crashes, and is back after a while with what is durable.";
-    ClaimForgotten, "claim-forgotten", "A claim is granted and forgotten: the store failed over to a replica that lags behind.";
+    ClaimForgotten, "claim-forgotten", "A claim is granted and lost: the store failed over to a replica that lags behind.";
 }
 
 #[cfg(test)]

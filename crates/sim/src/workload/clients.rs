@@ -1,4 +1,5 @@
-//! The clients of a simulation: what they do while things go wrong, and how everything is brought to its end afterwards.
+//! The clients of a simulation: their requests during the faults, and how all runs are brought to
+//! an end afterwards.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,8 +10,8 @@ use everstep_engine::simulation::Rng;
 use everstep_store::{ListQuery, RunRow, Store as _};
 use futures_util::FutureExt as _;
 
-use super::Item;
 use super::requests::{Client, VERBS, rests};
+use super::workflows::Item;
 use crate::cluster::World;
 use crate::observed::Violation;
 use crate::program::{Op, program};
@@ -24,7 +25,7 @@ fn programs(world: &World) -> Vec<Vec<Op>> {
     (0..world.plan.runs).map(|_| program(&mut rng)).collect()
 }
 
-/// Starts the collector, however long that takes.
+/// Starts the collector, and retries until it succeeds.
 pub async fn prepare(world: &Arc<World>) {
     for attempt in 0.. {
         let machine = attempt % world.machines.len().max(1);
@@ -41,8 +42,8 @@ pub async fn prepare(world: &Arc<World>) {
     }
 }
 
-/// One client's life, until the time is over.
-pub async fn live(world: Arc<World>, number: usize, until: u64) {
+/// Makes the requests of one client until the given time.
+pub async fn run_client(world: Arc<World>, number: usize, until: u64) {
     be_busy(world.clone(), number, until).await;
     world.busy_clients.fetch_sub(1, Ordering::Relaxed);
 }
@@ -61,7 +62,7 @@ async fn be_busy(world: Arc<World>, number: usize, until: u64) {
     let mut requests = 0;
     while world.executor.now() < until && requests < limit {
         requests += 1;
-        // In the beginning there is little to wait for.
+        // There is little to wait for at first.
         let rest = if requests < 4 { 1..600 } else { 1..6_000 };
         let rest = client.rng.within(rest);
         world.sleep(Duration::from_millis(rest)).await;
@@ -101,7 +102,8 @@ async fn be_busy(world: Arc<World>, number: usize, until: u64) {
     }
 }
 
-/// Most clients start the same run with the same input; some are mistaken about it. One that was deleted is started again.
+/// Most clients start a run with the same input, some with another one. A deleted run is started
+/// again.
 async fn start(client: &mut Client, programs: &[Vec<Op>], index: usize) {
     let Some(own) = programs.get(index) else {
         return;
@@ -112,7 +114,7 @@ async fn start(client: &mut Client, programs: &[Vec<Op>], index: usize) {
     client.start(run, program).await;
 }
 
-/// Every run there is, looked up behind the engines' backs.
+/// All runs, read from the store without an engine.
 pub(crate) fn rows(world: &World) -> Vec<RunRow> {
     let query = ListQuery {
         limit: 1_000,
@@ -124,13 +126,12 @@ pub(crate) fn rows(world: &World) -> Vec<RunRow> {
         .unwrap_or_default()
 }
 
-/// Brings everything to its end once nothing goes wrong any more: what is paused is resumed, then the collector is told
-/// that it is enough.
+/// Brings all runs to an end after the faults: resumes paused runs, then ends the collector.
 pub async fn finish(world: Arc<World>) {
     while world.busy_clients.load(Ordering::Relaxed) > 0 {
         world.sleep(Duration::from_secs(1)).await;
     }
-    // What nobody waits for any longer may still be under way.
+    // Requests that the client has given up may still be in progress.
     world.sleep(Duration::from_secs(5)).await;
     let mut machine = 0;
     loop {
@@ -186,14 +187,14 @@ pub async fn finish(world: Arc<World>) {
 }
 
 impl World {
-    /// Whether every effect of one run on another has been delivered.
+    /// Whether all effects of runs on other runs have been delivered.
     fn outbox_is_empty(&self) -> bool {
         let rows = self.store.outbox(None, 1).now_or_never();
         rows.is_some_and(|rows| rows.is_ok_and(|rows| rows.is_empty()))
     }
 }
 
-/// The runs that are not over, and where they stand.
+/// The runs that have not ended, and their states.
 pub(crate) fn unfinished(world: &World) -> Vec<String> {
     let open = rows(world)
         .into_iter()

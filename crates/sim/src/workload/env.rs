@@ -1,4 +1,4 @@
-//! The outside world as workflow code meets it: where its side effects are counted. A replay has none.
+//! The environment of workflow code, which records its side effects. A replay has none.
 
 use std::sync::Arc;
 
@@ -22,7 +22,6 @@ struct Live {
 }
 
 impl Env {
-    /// The outside world of a process.
     pub(crate) fn live(world: &Arc<World>, process: &Arc<Process>) -> Self {
         Self(Some(Live {
             world: world.clone(),
@@ -30,14 +29,14 @@ impl Env {
         }))
     }
 
-    /// An operation was called, maybe in a replay.
+    /// Records the call of an operation, possibly in a replay.
     pub(crate) fn called(&self, primitive: &'static str) {
         if let Some(live) = &self.0 {
             live.world.ledger().called(primitive);
         }
     }
 
-    /// Work takes a while.
+    /// Takes some time.
     pub(crate) async fn works(&self, ms: u64) {
         match &self.0 {
             Some(live) => live.world.sleep(std::time::Duration::from_millis(ms)).await,
@@ -45,7 +44,8 @@ impl Env {
         }
     }
 
-    /// An attempt of a step begins; gives how many there were at this place in this life of the run.
+    /// Records the start of an attempt, and returns the number of attempts at this location in this
+    /// generation of the run.
     pub(crate) fn begins(
         &self,
         run: &RunMetadata,
@@ -62,7 +62,7 @@ impl Env {
         });
         let (broken, stream) = {
             let journals = world.journals();
-            let life = journals.lives(run.id.as_str());
+            let life = journals.generations(run.id.as_str());
             let its = life.filter(|s| !s.is_removed).last();
             let its = its.filter(|stream| is_held(stream, run, process));
             let broken = its.map(|stream| may_begin(stream, place, how, step));
@@ -78,36 +78,36 @@ impl Env {
         })
     }
 
-    /// The code goes on with the result of a strict step.
+    /// The code continues with the result of a strict step.
     pub(crate) fn observes(&self, run: &RunMetadata, value: &str) {
         let Some(Live { world, .. }) = &self.0 else {
             return;
         };
         let is_durable = {
             let journals = world.journals();
-            let mut lives = journals.lives(run.id.as_str());
+            let mut lives = journals.generations(run.id.as_str());
             lives.any(|stream| holds_result(stream, value))
         };
         if !is_durable {
-            let what = format!("{} went on with `{value}` before it was durable", run.id);
+            let what = format!("{} continued with `{value}` before it was durable", run.id);
             world.violated(Violation::of(11, what));
         }
     }
 
-    /// An undo is done, or fails this time.
+    /// Records an undo. Returns whether it succeeds.
     pub(crate) fn undoes(&self, run: &RunMetadata, value: &str, child: Option<&RunId>) -> bool {
         let Some(Live { world, process }) = &self.0 else {
             return true;
         };
         let broken = {
             let journals = world.journals();
-            let life = journals.lives(run.id.as_str());
+            let life = journals.generations(run.id.as_str());
             let its = life.filter(|s| !s.is_removed).last();
             its.filter(|stream| is_held(stream, run, process))
                 .and_then(|stream| may_undo(stream, value, child))
         };
         broken.into_iter().for_each(|v| world.violated(v));
-        // Two children may have been started in one place, each with an undo of its own.
+        // Two children may have been started at one location, each with an undo of its own.
         let value = match child {
             Some(child) => format!("{value} {child}"),
             None => value.to_owned(),
@@ -135,15 +135,17 @@ fn holds_result(stream: &Stream, value: &str) -> bool {
     })
 }
 
-/// Whether this is the life of the run and the process holds it: it may be over, or the process may have been overtaken and
-/// not know it yet, or hold it once in fact and once in vain.
+/// Whether this is the generation of the run and the process holds it. The run may have ended, or
+/// the process may have lost its claim without knowing it yet, or hold a claim that the store has
+/// lost.
 fn is_held(stream: &Stream, run: &RunMetadata, process: &Process) -> bool {
     let life = stream.run.as_ref().map(|(_, life)| *life);
     let is_owner = stream.owner.is_some() && stream.owner == process.node();
-    life == Some(run.generation) && is_owner && !stream.is_doubted
+    life == Some(run.generation) && is_owner && !stream.has_lost_claim
 }
 
-/// Invariant 22: what is recorded as undone is not undone again, and a child is not undone before it has completed.
+/// Invariant 22: an effect that is recorded as undone is not undone again, and a child is not
+/// undone before it has completed.
 fn may_undo(stream: &Stream, value: &str, child: Option<&RunId>) -> Option<Violation> {
     let place = value.split_once(' ').map_or(value, |(_, place)| place);
     let mut is_undone = child.is_some();
@@ -161,15 +163,15 @@ fn may_undo(stream: &Stream, value: &str, child: Option<&RunId>) -> Option<Viola
     }
     is_undone.then(|| {
         let what = format!(
-            "{}: `{place}` is undone or was never done, and was undone again",
-            stream.told()
+            "{}: `{place}` is undone or was never done, and is undone",
+            stream.label()
         );
         Violation::of(22, what)
     })
 }
 
-/// Invariants 8 and 11: a step that is done is not begun again by whoever holds the run, and a fenced one begins only when
-/// its start is durable.
+/// Invariants 8 and 11: the holder of a run does not start a completed step again, and a fenced
+/// step starts only when its start is durable.
 fn may_begin(stream: &Stream, place: &str, how: How, step: &StepContext) -> Vec<Violation> {
     let mut found = Vec::new();
     let mut is_done = false;
@@ -185,13 +187,16 @@ fn may_begin(stream: &Stream, place: &str, how: How, step: &StepContext) -> Vec<
         }
     }
     if is_done {
-        let what = format!("{}: `{place}` is done and was begun again", stream.told());
+        let what = format!(
+            "{}: `{place}` is completed and was started again",
+            stream.label()
+        );
         found.push(Violation::of(8, what));
     }
     if how == How::Fenced && !is_started {
         let what = format!(
-            "{}: `{place}` began before its start was durable",
-            stream.told()
+            "{}: `{place}` started before its start was durable",
+            stream.label()
         );
         found.push(Violation::of(11, what));
     }

@@ -1,5 +1,5 @@
-//! The workflow that runs a program. What it does follows from its program and its journal alone; the outside world is told
-//! what it does, and cannot change it.
+//! The workflow that executes a program. Its behaviour follows from its program and its journal
+//! alone; it reports to the environment, which cannot influence it.
 
 use std::ops::ControlFlow;
 use std::pin::Pin;
@@ -10,13 +10,13 @@ use futures_util::future::join_all;
 
 use super::clients::COLLECTOR;
 use super::env::Env;
-use super::{Ask, Item, Ping, Pong};
+use super::workflows::{Ask, Item, Ping, Pong};
 use crate::program::{How, Op, Seen};
 use everstep::Event as _;
 
 type Boxed<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
-/// Runs a program and returns what each of its operations gave.
+/// Executes a program and returns the results of its operations.
 pub async fn run_program(ctx: Ctx<AnyEvent>, program: Vec<Op>, env: Env) -> Result<Vec<Seen>> {
     run_sequence(&ctx, &program, &env, "r".to_owned()).await
 }
@@ -90,7 +90,7 @@ async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, env: &Env, place: &str) -> Result<
     })
 }
 
-/// The value of the step at a place. No two places have the same.
+/// The value of the step at a location. No two locations have the same value.
 pub(crate) fn value_of(run: &str, place: &str) -> String {
     format!("{run} {place}")
 }
@@ -142,7 +142,8 @@ async fn run_step(
     Ok(Some(value))
 }
 
-/// Undoes a step or a child by its value. Some take long enough for another node to take over in between.
+/// Undoes a step or a child by its value. Some undos take long enough for another node to take over
+/// meanwhile.
 async fn undo(env: &Env, run: &RunMetadata, value: &str, child: Option<&RunId>) -> Result<()> {
     let which = value.bytes().map(usize::from).sum::<usize>() % 3;
     let takes_ms = [0, 300, 2_000].get(which);
@@ -181,8 +182,9 @@ async fn run_wait(ctx: &Ctx<AnyEvent>, op: &Op) -> Result<Vec<u64>> {
     })
 }
 
-/// Each child has a place of its own: places of one name are counted in the order of calls, which in a plain join follows from what
-/// came first, and a further pass of the function takes over results by their places.
+/// Each child has a name of its own. Locations with the same name are numbered in the order of
+/// calls, which depends on timing in a plain join, and a further pass of the function takes over
+/// results by location.
 async fn run_child(ctx: &Ctx<AnyEvent>, op: &Op, env: &Env, place: &str) -> Result<Seen> {
     let (takes_ms, fails, timeout_ms, can_be_undone) = match op {
         Op::Child {
@@ -223,7 +225,7 @@ async fn run_child(ctx: &Ctx<AnyEvent>, op: &Op, env: &Env, place: &str) -> Resu
     }
 }
 
-/// Runs an operation that is made of sequences.
+/// Executes an operation that consists of sequences.
 fn run_composed<'a>(
     ctx: &'a Ctx<AnyEvent>,
     op: &'a Op,

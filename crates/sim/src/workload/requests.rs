@@ -1,4 +1,5 @@
-//! What clients ask of runs: each a request to a machine, and what the client wrote down about it.
+//! The requests of clients to runs. The ledger records each request and what the client knows about
+//! it.
 
 use everstep::SendError;
 use everstep::control::Sent;
@@ -6,14 +7,14 @@ use everstep::errors::{SendRejection, Unavailable};
 use everstep::{Engine, Event as _, Payload, RunHandle, RunStatus};
 use everstep_engine::simulation::Rng;
 
-use super::{Ask, Item, Ping, Pong, RANDOM};
+use super::workflows::{Ask, Item, Ping, Pong, RANDOM};
 use crate::cluster::{World, true_time};
-use crate::observed::{Deletion, Fate, SendTry};
+use crate::observed::{Deletion, SendOutcome, SendTry};
 use crate::program::Op;
 use everstep::Rpc as _;
 use std::sync::Arc;
 
-/// The control requests, by name.
+/// The control requests by name.
 pub(super) const VERBS: &[&str] = &[
     "pause",
     "resume",
@@ -32,7 +33,7 @@ pub(super) const VERBS: &[&str] = &[
     "delete",
 ];
 
-/// All names of requests that a campaign must have made.
+/// All requests that a campaign must have made.
 pub const REQUESTS: &[&str] = &[
     "start",
     "start-keyed",
@@ -58,7 +59,7 @@ pub const REQUESTS: &[&str] = &[
     "delete",
 ];
 
-/// One client at work.
+/// One client.
 pub(super) struct Client {
     pub(super) world: Arc<World>,
     pub(super) number: usize,
@@ -109,7 +110,7 @@ impl Client {
                 start.await
             })
             .await;
-        self.say(|| format!("start {run} at {machine}: {}", told(&answer)));
+        self.say(|| format!("start {run} at {machine}: {}", describe(&answer)));
         let mut ledger = self.world.ledger();
         if let Some(Ok(handle)) = answer {
             ledger.answered += 1;
@@ -123,7 +124,7 @@ impl Client {
         }
     }
 
-    /// Starts two runs at once with one key, of which one comes to be.
+    /// Starts two runs concurrently with one key; one of them is created.
     pub(super) async fn start_twice(&mut self, which: u64) {
         let key = format!("shared-{which}");
         let starts = [0, 1].map(|twin| {
@@ -146,7 +147,7 @@ impl Client {
         });
         let answers = futures_util::future::join_all(started).await;
         for answer in answers {
-            self.say(|| format!("start with {key}: {}", told(&answer)));
+            self.say(|| format!("start with {key}: {}", describe(&answer)));
             if let Some(Ok(handle)) = answer {
                 let mut ledger = self.world.ledger();
                 let led_to = ledger.keys.entry(key.clone()).or_default();
@@ -155,7 +156,7 @@ impl Client {
         }
     }
 
-    /// Sends an event without dedup id: whoever does not hear of it does not send it again.
+    /// Sends an event without a dedup id. It is not repeated if the answer is lost.
     pub(super) async fn send(&mut self, run: String) {
         let (machine, token) = (self.machine(), self.token());
         let pong = self.rng.one_in(2);
@@ -164,11 +165,11 @@ impl Client {
             false => (Ping::NAME, Payload::from_value(&Ping(token))),
         };
         let Ok(payload) = payload else { return };
-        let fate = self.send_to(machine, &run, event, payload, None).await;
-        self.note_sent("send", run, token, None, fate);
+        let outcome = self.send_to(machine, &run, event, payload, None).await;
+        self.note_sent("send", run, token, None, outcome);
     }
 
-    /// Sends something to the collector, again and again until it is known to be there.
+    /// Sends an item to the collector, and repeats it until it is acknowledged.
     pub(super) async fn send_once(&mut self, collector: &str) {
         let token = self.token();
         let dedup = format!("{}-{token}", self.number);
@@ -178,16 +179,16 @@ impl Client {
         for _ in 0..6 {
             let machine = self.machine();
             let once = Some(dedup.clone());
-            let fate = self
+            let outcome = self
                 .send_to(machine, collector, Item::NAME, payload.clone(), once)
                 .await;
-            let is_known = matches!(fate, Fate::Acked(_));
+            let is_known = matches!(outcome, SendOutcome::Acked(_));
             self.note_sent(
                 "send-once",
                 collector.to_owned(),
                 token,
                 Some(dedup.clone()),
-                fate,
+                outcome,
             );
             if is_known {
                 return;
@@ -205,7 +206,7 @@ impl Client {
         event: &'static str,
         payload: Payload,
         dedup: Option<String>,
-    ) -> Fate {
+    ) -> SendOutcome {
         let id = run.to_owned();
         let answer = self
             .world
@@ -214,13 +215,13 @@ impl Client {
                 handle.send_by_name(event, payload, dedup).await
             })
             .await;
-        self.say(|| format!("send {event} to {run} at {machine}: {}", told(&answer)));
+        self.say(|| format!("send {event} to {run} at {machine}: {}", describe(&answer)));
         match answer {
-            Some(Ok(Sent::Accepted(at) | Sent::Duplicate(at))) => Fate::Acked(at.0),
-            // Whether a store that failed took it is not known.
+            Some(Ok(Sent::Accepted(at) | Sent::Duplicate(at))) => SendOutcome::Acked(at.0),
+            // The event may have been stored although the store failed.
             Some(Err(SendError::Rejected(SendRejection::Unavailable(Unavailable::Store(_)))))
-            | None => Fate::Unknown,
-            Some(Err(error)) => Fate::Refused(error.to_string()),
+            | None => SendOutcome::Unknown,
+            Some(Err(error)) => SendOutcome::Refused(error.to_string()),
         }
     }
 
@@ -230,17 +231,17 @@ impl Client {
         run: String,
         token: u64,
         dedup: Option<String>,
-        fate: Fate,
+        outcome: SendOutcome,
     ) {
         let mut ledger = self.world.ledger();
         *ledger.requests.entry(name).or_default() += 1;
-        ledger.answered += u64::from(matches!(fate, Fate::Acked(_)));
+        ledger.answered += u64::from(matches!(outcome, SendOutcome::Acked(_)));
         ledger.sends.push(SendTry {
             run,
             token,
             dedup,
             client: self.number,
-            fate,
+            outcome,
         });
     }
 
@@ -263,10 +264,10 @@ impl Client {
                 }
             })
             .await;
-        self.say(|| format!("answer {run} at {machine}: {}", told(&answer)));
+        self.say(|| format!("answer {run} at {machine}: {}", describe(&answer)));
     }
 
-    /// Waits for the end of a run, and writes down what it heard.
+    /// Waits for the end of a run, and records the result.
     pub(super) async fn wait(&mut self, run: String) {
         let machine = self.machine();
         let world = self.world.clone();
@@ -274,7 +275,7 @@ impl Client {
         let clients = world.clients;
         self.world.executor.spawn(clients, async move {
             let id = run.clone();
-            let heard = world
+            let received = world
                 .request(machine, move |engine| async move {
                     let handle = engine.run(id).await.ok()?;
                     match handle.wait_json().await {
@@ -284,13 +285,13 @@ impl Client {
                     }
                 })
                 .await;
-            if let Some(Some(heard)) = heard {
-                world.ledger().heard.push((run, heard));
+            if let Some(Some(received)) = received {
+                world.ledger().received.push((run, received));
             }
         });
     }
 
-    /// Looks at a run in every way there is.
+    /// Reads a run in every way there is.
     pub(super) async fn look(&mut self, run: String) {
         let machine = self.machine();
         *self.world.ledger().requests.entry("read").or_default() += 1;
@@ -305,10 +306,10 @@ impl Client {
                 Ok::<_, everstep::ReadError>((page.runs.len(), why.to_string(), info.row.status))
             })
             .await;
-        self.say(|| format!("look at {run} at {machine}: {}", told(&answer)));
+        self.say(|| format!("look at {run} at {machine}: {}", describe(&answer)));
     }
 
-    /// Writes down that it asks to delete a run, and gives the place.
+    /// Records a request to delete a run, and returns its index.
     fn asks_to_delete(&self, run: &str) -> usize {
         let mut ledger = self.world.ledger();
         ledger.deletions.push(Deletion {
@@ -319,7 +320,7 @@ impl Client {
         ledger.deletions.len() - 1
     }
 
-    /// An operator's request.
+    /// Makes a control request.
     pub(super) async fn control(&mut self, run: String, verb: &'static str, fork: String) {
         let (machine, pick) = (self.machine(), self.rng.number());
         self.world.ledger().asked(&run, verb);
@@ -329,7 +330,7 @@ impl Client {
             .world
             .request(machine, move |engine| ask(engine, id, verb, pick, fork))
             .await;
-        self.say(|| format!("{verb} {run} at {machine}: {}", told(&answer)));
+        self.say(|| format!("{verb} {run} at {machine}: {}", describe(&answer)));
         if let (Some(deletion), Some(_)) = (deletion, &answer) {
             let now = true_time(self.world.executor.now());
             if let Some(deletion) = self.world.ledger().deletions.get_mut(deletion) {
@@ -340,9 +341,9 @@ impl Client {
     }
 }
 
-fn told<T, E: std::fmt::Display>(answer: &Option<Result<T, E>>) -> String {
+fn describe<T, E: std::fmt::Display>(answer: &Option<Result<T, E>>) -> String {
     match answer {
-        None => "nobody knows".to_owned(),
+        None => "unknown".to_owned(),
         Some(Ok(_)) => "done".to_owned(),
         Some(Err(error)) => format!("refused: {error}"),
     }
@@ -397,7 +398,7 @@ async fn fork_it(
     }
 }
 
-/// An operation of the run, if it has called any.
+/// An operation that the run has called.
 async fn some_place(handle: &RunHandle, pick: u64) -> Result<Option<String>, everstep::ReadError> {
     let journal = handle.journal().await?;
     let places: Vec<_> = journal
@@ -408,7 +409,7 @@ async fn some_place(handle: &RunHandle, pick: u64) -> Result<Option<String>, eve
     Ok(rng.pick(&places).map(ToString::to_string))
 }
 
-/// Whether nothing more will come of a run by itself.
+/// Whether the run will not continue by itself.
 pub(super) fn rests(status: RunStatus) -> bool {
     matches!(status, RunStatus::Paused | RunStatus::Pausing)
 }

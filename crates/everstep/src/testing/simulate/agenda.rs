@@ -1,49 +1,52 @@
-//! What is still to be done to the runs of a case, and when. It outlives the process: whoever got no answer tries again.
+//! The pending actions on the runs of a case, with their times. They survive the process: an action
+//! without an answer is repeated.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::book::Asked;
+use super::observer::OpenRpc;
 use super::plan::{Fault, Plan};
 use super::scenario::Scenario;
 
-/// How long after the first answer the second one comes.
+/// The time between the first and the second answer.
 const SECOND_ANSWER: Duration = Duration::from_millis(500);
 
-/// Something to do.
+/// A pending action.
 #[derive(Clone, Debug)]
 pub(super) enum Task {
-    /// Start the run.
     Start,
-    /// Send an event, for the first time or again.
-    Send { event: usize, how: Sending },
-    /// Answer a question.
-    Answer { answer: usize, asked: usize },
-    /// Set the clock.
+    /// Sends an event, for the first time or again.
+    Send {
+        event: usize,
+        how: Sending,
+    },
+    /// Answers an rpc.
+    Answer {
+        answer: usize,
+        rpc: usize,
+    },
     SetClock(i64),
-    /// End the process.
-    Crash { down: Duration },
+    Crash {
+        down: Duration,
+    },
 }
 
-/// How an event is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sending {
-    /// For the first time.
     First,
-    /// For the first time and, before there is an answer, again.
+    /// For the first time, and again before there is an answer.
     Twice,
-    /// Again.
     Again,
 }
 
-/// When, and which of those at the same time.
+/// The time, and the order of actions at the same time.
 pub(super) type Slot = (Duration, u64);
 
-/// All that is still to be done.
+/// All pending actions.
 pub(super) struct Agenda {
     tasks: BTreeMap<Slot, Task>,
     added: u64,
-    asked: Vec<Asked>,
+    rpcs: Vec<OpenRpc>,
     answers_late: Duration,
     answers_twice: bool,
 }
@@ -53,7 +56,7 @@ impl Agenda {
         let mut agenda = Self {
             tasks: BTreeMap::new(),
             added: 0,
-            asked: Vec::new(),
+            rpcs: Vec::new(),
             answers_late: Duration::ZERO,
             answers_twice: false,
         };
@@ -99,39 +102,39 @@ impl Agenda {
         self.added += 1;
     }
 
-    /// Questions that were asked are to be answered, if the test has an answer.
-    pub(super) fn hear(&mut self, asked: Vec<Asked>, scenario: &Scenario, now: Duration) {
-        for question in asked {
-            let Some(answer) = scenario.answer_to(&question.method) else {
+    /// Schedules answers to rpcs, if the test has an answer.
+    pub(super) fn add_rpcs(&mut self, rpcs: Vec<OpenRpc>, scenario: &Scenario, now: Duration) {
+        for open in rpcs {
+            let Some(answer) = scenario.answer_to(&open.method) else {
                 continue;
             };
-            let asked = self.asked.len();
-            self.asked.push(question);
+            let rpc = self.rpcs.len();
+            self.rpcs.push(open);
             let at = now + self.answers_late;
-            self.add(at, Task::Answer { answer, asked });
+            self.add(at, Task::Answer { answer, rpc });
             if self.answers_twice {
-                self.add(at + SECOND_ANSWER, Task::Answer { answer, asked });
+                self.add(at + SECOND_ANSWER, Task::Answer { answer, rpc });
             }
         }
     }
 
-    pub(super) fn question(&self, asked: usize) -> Option<&Asked> {
-        self.asked.get(asked)
+    pub(super) fn rpc(&self, rpc: usize) -> Option<&OpenRpc> {
+        self.rpcs.get(rpc)
     }
 
-    /// What comes next.
+    /// The next action.
     pub(super) fn next(&self) -> Option<(Slot, Task)> {
         let (slot, task) = self.tasks.first_key_value()?;
         Some((*slot, task.clone()))
     }
 
-    /// This is done.
+    /// Removes an action.
     pub(super) fn done(&mut self, slot: Slot) {
         self.tasks.remove(&slot);
     }
 }
 
-/// How much later than planned an event comes.
+/// The delay of an event.
 fn delay(plan: &Plan, which: usize) -> Duration {
     let late = plan.faults.iter().map(|fault| match fault {
         Fault::LateEvent { event, by } if *event == which => *by,

@@ -1,14 +1,14 @@
 //! One case that was simulated and judged.
 
-use super::case::Played;
-use super::complaint::Complaint;
+use super::case::CaseResult;
+use super::case_failure::CaseFailure;
 use super::plan::Plan;
 
 /// A case that was simulated and judged.
 pub(super) struct Attempt {
-    pub(super) played: Played,
+    pub(super) case_result: CaseResult,
     /// None if the case passed.
-    pub(super) complaint: Option<Complaint>,
+    pub(super) failure: Option<CaseFailure>,
 }
 
 /// Simulates a case and judges it.

@@ -1,4 +1,5 @@
-//! One case: the workflow on a virtual clock, in one process after the other, under the faults of one plan.
+//! One case: the workflow on a virtual clock, in one process after the other, with the faults of
+//! one plan.
 #![allow(clippy::disallowed_methods, reason = "tokio's clock is paused here")]
 
 use std::collections::BTreeMap;
@@ -13,8 +14,8 @@ use everstep_store::MemoryStore;
 use futures_util::future::{Either, select};
 
 use super::agenda::Agenda;
-use super::book::Book;
-use super::complaint::Complaint;
+use super::case_failure::CaseFailure;
+use super::observer::Observer;
 use super::plan::{Fault, Plan};
 use super::scenario::Scenario;
 use super::summary::SimulationSummary;
@@ -26,30 +27,29 @@ use crate::testing::plug::Plug;
 use crate::testing::virtual_time::virtual_time;
 use crate::workflow::Workflows;
 
-/// The workflows of a process that starts.
+/// Creates the workflows of a process.
 pub(super) type Define<'a> = &'a dyn Fn() -> Workflows;
 
-/// What is left of the runs when they are over.
-pub(super) struct Remains {
+/// The state of the runs at the end of a case.
+pub(super) struct FinalState {
     pub(super) result: Result<Payload, WaitError>,
     pub(super) status: RunStatus,
     pub(super) journals: BTreeMap<RunId, Vec<Entry>>,
 }
 
-/// What became of a case.
-pub(super) struct Played {
-    pub(super) ended: Result<Remains, Complaint>,
+/// The result of a case.
+pub(super) struct CaseResult {
+    pub(super) ended: Result<FinalState, CaseFailure>,
     pub(super) timeline: Timeline,
     pub(super) summary: SimulationSummary,
     pub(super) mocks: Arc<MockedSteps>,
-    /// Which events the run took.
-    pub(super) events_taken: Vec<bool>,
-    /// Which answers were given.
+    /// Whether the run accepted each event.
+    pub(super) events_accepted: Vec<bool>,
+    /// Whether each answer was given.
     pub(super) answers_given: Vec<bool>,
 }
 
-/// Plays a case.
-pub(super) fn play(scenario: &Scenario, define: Define<'_>, plan: &Plan) -> Played {
+pub(super) fn play(scenario: &Scenario, define: Define<'_>, plan: &Plan) -> CaseResult {
     virtual_time(async {
         let case = Case::new(scenario, define, plan);
         case.play().await
@@ -60,24 +60,24 @@ pub(super) struct Case<'a> {
     pub(super) scenario: &'a Scenario,
     define: Define<'a>,
     plan: &'a Plan,
-    pub(super) book: Arc<Book>,
+    pub(super) observer: Arc<Observer>,
     pub(super) store: Arc<MemoryStore>,
     mocks: Arc<MockedSteps>,
     pub(super) process: Arc<VirtualRuntime>,
 }
 
-/// What was done to the runs so far.
-pub(super) struct Doings {
+/// What has happened to the runs so far.
+pub(super) struct Progress {
     pub(super) agenda: Agenda,
-    pub(super) events_taken: Vec<bool>,
+    pub(super) events_accepted: Vec<bool>,
     pub(super) answers_given: Vec<bool>,
 }
 
 /// How a process ended.
-pub(super) enum Life {
-    Over(Box<Remains>),
+pub(super) enum ProcessEnd {
+    Over(Box<FinalState>),
     Crashed(Duration),
-    Failed(Complaint),
+    Failed(CaseFailure),
 }
 
 impl<'a> Case<'a> {
@@ -87,54 +87,54 @@ impl<'a> Case<'a> {
             scenario,
             define,
             plan,
-            book: Arc::new(Book::new(plan)),
+            observer: Arc::new(Observer::new(plan)),
             store: Arc::new(MemoryStore::new(process.clone())),
             mocks: Arc::new(plan.mocks(scenario)),
             process,
         }
     }
 
-    /// One process after the other, until the runs are over.
-    async fn play(mut self) -> Played {
-        let mut doings = Doings {
+    /// Runs one process after the other, until all runs have ended.
+    async fn play(mut self) -> CaseResult {
+        let mut progress = Progress {
             agenda: Agenda::new(self.scenario, self.plan),
-            events_taken: vec![false; self.scenario.events.len()],
+            events_accepted: vec![false; self.scenario.events.len()],
             answers_given: vec![false; self.scenario.answers.len()],
         };
         let ended = loop {
-            let plug = Plug::new(self.store.clone()).observed_by(self.book.clone());
+            let plug = Plug::new(self.store.clone()).observed_by(self.observer.clone());
             let plug = Arc::new(plug);
             let life = {
-                let life = Box::pin(self.live(plug.clone(), &mut doings));
-                match select(life, pin!(self.book.died())).await {
+                let life = Box::pin(self.live(plug.clone(), &mut progress));
+                match select(life, pin!(self.observer.crashed())).await {
                     Either::Left((life, _)) => life,
-                    Either::Right((down, _)) => Life::Crashed(down),
+                    Either::Right((down, _)) => ProcessEnd::Crashed(down),
                 }
             };
             self.process.crash().await;
             plug.unplug().await;
             match life {
-                Life::Over(remains) => break Ok(*remains),
-                Life::Failed(complaint) => break Err(complaint),
-                Life::Crashed(down) => {
+                ProcessEnd::Over(final_state) => break Ok(*final_state),
+                ProcessEnd::Failed(failure) => break Err(failure),
+                ProcessEnd::Crashed(down) => {
                     tokio::time::sleep(down).await;
                     self.process = Arc::new(self.process.successor());
-                    self.book.write("a process starts");
+                    self.observer.write("a process starts");
                 }
             }
         };
-        Played {
+        CaseResult {
             ended,
-            timeline: self.book.timeline(),
+            timeline: self.observer.timeline(),
             summary: self.summary(),
             mocks: self.mocks,
-            events_taken: doings.events_taken,
-            answers_given: doings.answers_given,
+            events_accepted: progress.events_accepted,
+            answers_given: progress.answers_given,
         }
     }
 
     fn summary(&self) -> SimulationSummary {
-        let mut summary = self.book.summary();
+        let mut summary = self.observer.summary();
         for fault in &self.plan.faults {
             match fault {
                 Fault::LateEvent { .. } => summary.events_delayed += 1,
@@ -148,16 +148,16 @@ impl<'a> Case<'a> {
         summary
     }
 
-    /// The life of a process, unless it dies before.
-    async fn live(&self, plug: Arc<Plug>, doings: &mut Doings) -> Life {
+    /// Runs a process until it ends or crashes.
+    async fn live(&self, plug: Arc<Plug>, progress: &mut Progress) -> ProcessEnd {
         let lived = async {
             let engine = self.open(plug).await?;
-            self.drive(&engine, doings).await
+            self.drive(&engine, progress).await
         };
-        lived.await.unwrap_or_else(Life::Failed)
+        lived.await.unwrap_or_else(ProcessEnd::Failed)
     }
 
-    async fn open(&self, plug: Arc<Plug>) -> Result<Engine, Complaint> {
+    async fn open(&self, plug: Arc<Plug>) -> Result<Engine, CaseFailure> {
         let mut settings: Settings = quiet();
         if self.plan.faults.contains(&Fault::Eviction) {
             settings.hot_runs_max = 0;
@@ -171,6 +171,6 @@ impl<'a> Case<'a> {
             .start();
         opened
             .await
-            .map_err(|error| Complaint::Refused(error.to_string()))
+            .map_err(|error| CaseFailure::Refused(error.to_string()))
     }
 }

@@ -1,4 +1,5 @@
-//! What is done to the runs while a process lives: starting, sending, answering, waiting, and looking at them in the end.
+//! What happens to the runs while a process is alive: starts, events, answers, waits, and the
+//! collection of the results.
 #![allow(clippy::disallowed_methods, reason = "tokio's clock is paused here")]
 
 use std::collections::BTreeMap;
@@ -14,72 +15,72 @@ use everstep_store::{Store, TimerQuery};
 use futures_util::future::{Either, join, select};
 
 use super::agenda::{Sending, Task};
-use super::case::{Case, Doings, Life, Remains};
-use super::complaint::Complaint;
+use super::case::{Case, FinalState, ProcessEnd, Progress};
+use super::case_failure::CaseFailure;
 use super::timeline::clock_error;
 use crate::client::WaitError;
 use crate::engine::Engine;
 
-/// Why a case is not over although all runs are.
+/// The message if all runs have ended and an effect cannot be delivered.
 const UNDELIVERABLE: &str = "a child or an event that a run left behind cannot be delivered; is its workflow registered, with `also`?";
-/// How often a run that has nothing to do is looked at, whether it ever will.
+/// The interval at which a run without pending actions is checked.
 const LOOK_EVERY: Duration = Duration::from_secs(3_600);
-/// What runs have to say to each other and is not delivered by then is not deliverable.
+/// Effects on other runs that are not delivered after this time cannot be delivered.
 const DELIVERED_WITHIN: Duration = Duration::from_secs(24 * 3_600);
-/// How long a run may take.
+/// The time limit of a run.
 const PATIENCE: Duration = Duration::from_secs(5 * 365 * 24 * 3_600);
-/// How many commits a case may take.
+/// The limit of commits of a case.
 const COMMITS_MAX: u64 = 50_000;
 
 impl Case<'_> {
-    /// Does what is on the agenda until the runs are over.
+    /// Performs the pending actions until all runs have ended.
     pub(super) async fn drive(
         &self,
         engine: &Engine,
-        doings: &mut Doings,
-    ) -> Result<Life, Complaint> {
+        progress: &mut Progress,
+    ) -> Result<ProcessEnd, CaseFailure> {
         loop {
-            let now = self.book.elapsed();
-            let agenda = &mut doings.agenda;
-            agenda.hear(self.book.take_asked(), self.scenario, now);
-            self.look_for_trouble(engine).await?;
+            let now = self.observer.elapsed();
+            let agenda = &mut progress.agenda;
+            agenda.add_rpcs(self.observer.take_rpcs(), self.scenario, now);
+            self.check_limits(engine).await?;
             if self.is_over().await {
-                return Ok(Life::Over(Box::new(self.remains(engine).await?)));
+                return Ok(ProcessEnd::Over(Box::new(self.final_state(engine).await?)));
             }
             match agenda.next() {
                 Some((slot, Task::Crash { down })) if slot.0 <= now => {
                     agenda.done(slot);
-                    self.book.count(|summary| summary.crashes += 1);
-                    self.book.write("   the process dies");
-                    return Ok(Life::Crashed(down));
+                    self.observer.count(|summary| summary.crashes += 1);
+                    self.observer.write("   the process crashes");
+                    return Ok(ProcessEnd::Crashed(down));
                 }
                 Some((slot, task)) if slot.0 <= now => {
-                    self.perform(engine, doings, task).await?;
-                    doings.agenda.done(slot);
+                    self.perform(engine, progress, task).await?;
+                    progress.agenda.done(slot);
                 }
                 Some(((at, _), _)) => {
                     self.wait(at.saturating_sub(now)).await;
                 }
                 None if self.wait(LOOK_EVERY).await => {}
-                None => self.look_whether_stuck(engine).await?,
+                None => self.check_stuck(engine).await?,
             }
         }
     }
 
-    /// Waits for so long; true if something is committed before.
+    /// Waits for this time. Returns true if there was a commit before.
     async fn wait(&self, longest: Duration) -> bool {
         let lasting = self.scenario.lasting.unwrap_or(Duration::MAX);
-        let longest = longest.min(lasting.saturating_sub(self.book.elapsed()));
+        let longest = longest.min(lasting.saturating_sub(self.observer.elapsed()));
         let sleep = pin!(tokio::time::sleep(longest));
-        let changed = pin!(self.book.changed());
+        let changed = pin!(self.observer.changed());
         matches!(select(changed, sleep).await, Either::Left(_))
     }
 
-    /// Whether it is time to look, or all runs are over and have nothing more to say to each other.
+    /// Whether the observation time is over, or all runs have ended and all effects are delivered.
     async fn is_over(&self) -> bool {
         let lasting = self.scenario.lasting;
-        let is_time = lasting.is_some_and(|lasting| self.book.elapsed() >= lasting);
-        is_time || self.book.is_over() && self.is_delivered().await
+        let is_time = lasting.is_some_and(|lasting| self.observer.elapsed() >= lasting);
+        is_time || self.observer.is_over() && self.is_delivered().await
     }
 
     async fn is_delivered(&self) -> bool {
@@ -90,25 +91,25 @@ impl Case<'_> {
     async fn perform(
         &self,
         engine: &Engine,
-        doings: &mut Doings,
+        progress: &mut Progress,
         task: Task,
-    ) -> Result<(), Complaint> {
+    ) -> Result<(), CaseFailure> {
         match task {
             Task::Start => self.start(engine).await,
-            Task::Send { event, how } => self.send(engine, doings, event, how).await,
-            Task::Answer { answer, asked } => self.answer(engine, doings, answer, asked).await,
+            Task::Send { event, how } => self.send(engine, progress, event, how).await,
+            Task::Answer { answer, rpc } => self.answer(engine, progress, answer, rpc).await,
             Task::SetClock(error_millis) => {
                 self.process.set_clock_error(error_millis);
-                self.book.count(|summary| summary.clock_jumps += 1);
-                self.book.write(&clock_error(error_millis));
+                self.observer.count(|summary| summary.clock_jumps += 1);
+                self.observer.write(&clock_error(error_millis));
                 Ok(())
             }
-            // A process that is about to die does nothing else.
+            // The caller handles crashes.
             Task::Crash { .. } => Ok(()),
         }
     }
 
-    async fn start(&self, engine: &Engine) -> Result<(), Complaint> {
+    async fn start(&self, engine: &Engine) -> Result<(), CaseFailure> {
         let input = self.scenario.input.clone();
         let start = engine.start_by_name(&self.scenario.workflow, input);
         let started = start.id(self.scenario.id.clone()).await;
@@ -118,30 +119,30 @@ impl Case<'_> {
     async fn send(
         &self,
         engine: &Engine,
-        doings: &mut Doings,
+        progress: &mut Progress,
         index: usize,
         how: Sending,
-    ) -> Result<(), Complaint> {
+    ) -> Result<(), CaseFailure> {
         let first = self.send_once(engine, index, how == Sending::Again);
-        let is_taken = if how == Sending::Twice {
+        let is_accepted = if how == Sending::Twice {
             let (first, second) = join(first, self.send_once(engine, index, true)).await;
             first? | second?
         } else {
             first.await?
         };
-        if let Some(taken) = doings.events_taken.get_mut(index) {
-            *taken |= is_taken;
+        if let Some(accepted) = progress.events_accepted.get_mut(index) {
+            *accepted |= is_accepted;
         }
         Ok(())
     }
 
-    /// Sends an event; whether the run takes it, or knows it already.
+    /// Sends an event. Returns whether the run accepted it, now or before.
     async fn send_once(
         &self,
         engine: &Engine,
         index: usize,
         again: bool,
-    ) -> Result<bool, Complaint> {
+    ) -> Result<bool, CaseFailure> {
         let Some(event) = self.scenario.events.get(index) else {
             return Ok(false);
         };
@@ -149,8 +150,8 @@ impl Case<'_> {
         let (payload, id) = (event.payload.clone(), event.dedup_id.clone());
         let sent = run.send_by_name(&event.name, payload, id).await;
         let what = match &sent {
-            Ok(Sent::Accepted(_)) => "taken".to_owned(),
-            Ok(Sent::Duplicate(_)) => "known already".to_owned(),
+            Ok(Sent::Accepted(_)) => "accepted".to_owned(),
+            Ok(Sent::Duplicate(_)) => "duplicate".to_owned(),
             Err(error)
                 if matches!(
                     error.code(),
@@ -164,8 +165,8 @@ impl Case<'_> {
         let repeated = if again { " again" } else { "" };
         let number = index + 1;
         let line = format!("event {number} `{}` is sent{repeated}: {what}", event.name);
-        self.book.write(&line);
-        self.book.count(|summary| match again {
+        self.observer.write(&line);
+        self.observer.count(|summary| match again {
             true => summary.events_repeated += 1,
             false => summary.events_sent += 1,
         });
@@ -175,50 +176,51 @@ impl Case<'_> {
     async fn answer(
         &self,
         engine: &Engine,
-        doings: &mut Doings,
+        progress: &mut Progress,
         index: usize,
-        asked: usize,
-    ) -> Result<(), Complaint> {
-        let (Some(answer), Some(asked)) = (
-            self.scenario.answers.get(index),
-            doings.agenda.question(asked),
-        ) else {
+        rpc: usize,
+    ) -> Result<(), CaseFailure> {
+        let (Some(answer), Some(rpc)) =
+            (self.scenario.answers.get(index), progress.agenda.rpc(rpc))
+        else {
             return Ok(());
         };
-        let run = engine.run(asked.run.as_str()).await.map_err(refused)?;
-        let what = match run.answer(&asked.rpc, &answer.payload).await {
-            Ok(()) => "taken".to_owned(),
+        let run = engine.run(rpc.run.as_str()).await.map_err(refused)?;
+        let what = match run.answer(&rpc.rpc, &answer.payload).await {
+            Ok(()) => "accepted".to_owned(),
             Err(AnswerError::Rejected(AnswerRejection::Schema(SchemaMismatch {
                 what,
                 detail,
             }))) => {
-                return Err(Complaint::Refused(format!("{what} does not fit: {detail}")));
+                return Err(CaseFailure::Refused(format!(
+                    "{what} does not fit: {detail}"
+                )));
             }
             Err(error) => format!("refused: {error}"),
         };
-        let line = format!("question `{}` is answered: {what}", answer.method);
-        self.book.write(&line);
-        self.book.count(|summary| summary.answers += 1);
-        if let Some(given) = doings.answers_given.get_mut(index) {
+        let line = format!("rpc `{}` is answered: {what}", answer.method);
+        self.observer.write(&line);
+        self.observer.count(|summary| summary.answers += 1);
+        if let Some(given) = progress.answers_given.get_mut(index) {
             *given = true;
         }
         Ok(())
     }
 
-    async fn look_for_trouble(&self, engine: &Engine) -> Result<(), Complaint> {
-        if let Some(run) = self.book.parked_run() {
-            return Err(Complaint::Diverged(why(engine, &run).await));
+    async fn check_limits(&self, engine: &Engine) -> Result<(), CaseFailure> {
+        if let Some(run) = self.observer.parked_run() {
+            return Err(CaseFailure::Diverged(why(engine, &run).await));
         }
-        let commits = self.book.summary().commits;
-        if commits > COMMITS_MAX || self.book.elapsed() > PATIENCE {
+        let commits = self.observer.summary().commits;
+        if commits > COMMITS_MAX || self.observer.elapsed() > PATIENCE {
             let why = self.why_open(engine).await;
-            return Err(Complaint::Endless { commits, why });
+            return Err(CaseFailure::Endless { commits, why });
         }
         Ok(())
     }
 
-    /// A run that waits for what nobody will send, with no timer that could end it, is stuck.
-    async fn look_whether_stuck(&self, engine: &Engine) -> Result<(), Complaint> {
+    /// A run that waits without a pending action or a timer that could continue it is stuck.
+    async fn check_stuck(&self, engine: &Engine) -> Result<(), CaseFailure> {
         let any_timer = TimerQuery {
             until: Timestamp::from_millis(u64::MAX),
             after: None,
@@ -226,24 +228,25 @@ impl Case<'_> {
         };
         let timers = self.store.timers(any_timer).await;
         let is_quiet = timers.is_ok_and(|rows| rows.is_empty());
-        let is_on_its_way = self.book.quiet_for() < DELIVERED_WITHIN && !self.is_delivered().await;
+        let is_on_its_way =
+            self.observer.quiet_for() < DELIVERED_WITHIN && !self.is_delivered().await;
         if !is_quiet || is_on_its_way {
             return Ok(());
         }
-        for run in self.book.open_runs() {
+        for run in self.observer.open_runs() {
             let handle = engine.run(run.as_str()).await.map_err(refused)?;
             let status = handle.status().await.map_err(refused)?;
             if !matches!(status, RunStatus::Waiting | RunStatus::Paused) {
                 return Ok(());
             }
         }
-        Err(Complaint::Stuck(self.why_open(engine).await))
+        Err(CaseFailure::Stuck(self.why_open(engine).await))
     }
 
-    /// Why each run that is not over is not.
+    /// The reason for each run that has not ended.
     async fn why_open(&self, engine: &Engine) -> String {
         let mut reasons = Vec::new();
-        for run in self.book.open_runs() {
+        for run in self.observer.open_runs() {
             reasons.push(format!("run `{run}`: {}", why(engine, &run).await));
         }
         if reasons.is_empty() {
@@ -252,8 +255,8 @@ impl Case<'_> {
         reasons.join("\n")
     }
 
-    /// What is left of the runs.
-    async fn remains(&self, engine: &Engine) -> Result<Remains, Complaint> {
+    /// Collects the results of the runs.
+    async fn final_state(&self, engine: &Engine) -> Result<FinalState, CaseFailure> {
         let root = engine.run(&self.scenario.id).await.map_err(refused)?;
         let status = root.status().await.map_err(refused)?;
         let result = match self.scenario.lasting {
@@ -261,11 +264,11 @@ impl Case<'_> {
             _ => root.wait_json().await,
         };
         let mut journals = BTreeMap::new();
-        for id in self.book.runs() {
+        for id in self.observer.runs() {
             let run = engine.run(id.as_str()).await.map_err(refused)?;
             journals.insert(id, run.journal().await.map_err(refused)?);
         }
-        Ok(Remains {
+        Ok(FinalState {
             result,
             status,
             journals,
@@ -273,8 +276,8 @@ impl Case<'_> {
     }
 }
 
-fn refused(error: impl std::fmt::Display) -> Complaint {
-    Complaint::Refused(error.to_string())
+fn refused(error: impl std::fmt::Display) -> CaseFailure {
+    CaseFailure::Refused(error.to_string())
 }
 
 async fn why(engine: &Engine, run: &RunId) -> String {

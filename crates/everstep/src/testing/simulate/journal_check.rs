@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 
 use everstep_model::{Body, Name};
 
-use super::case::{Define, Played};
-use super::complaint::Complaint;
+use super::case::{CaseResult, Define};
+use super::case_failure::CaseFailure;
 use crate::testing::replay_check::{Recording, check};
 use crate::workflow::Definition;
 
-pub(super) fn check_journals(played: &Played, define: Define<'_>) -> Option<Complaint> {
-    let remains = played.ended.as_ref().ok()?;
+pub(super) fn check_journals(case_result: &CaseResult, define: Define<'_>) -> Option<CaseFailure> {
+    let final_state = case_result.ended.as_ref().ok()?;
     let definitions: BTreeMap<Name, Definition> = define()
         .into_named()
         .map(|definition| (definition.name.clone(), definition))
         .collect();
-    for (run, journal) in &remains.journals {
+    for (run, journal) in &final_state.journals {
         let Some(Body::Created(created)) = journal.first().map(|entry| &entry.record.body) else {
             continue;
         };
@@ -27,7 +27,7 @@ pub(super) fn check_journals(played: &Played, define: Define<'_>) -> Option<Comp
         };
         if let Err(error) = check(definition, recording) {
             let (run, why) = (run.to_string(), error.to_string());
-            return Some(Complaint::NotReplayable { run, why });
+            return Some(CaseFailure::NotReplayable { run, why });
         }
     }
     None

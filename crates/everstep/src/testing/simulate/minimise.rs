@@ -4,7 +4,7 @@
 use everstep_engine::simulation::Minimiser;
 
 use super::attempt::{Attempt, Try};
-use super::complaint::Complaint;
+use super::case_failure::CaseFailure;
 use super::plan::{Fault, Plan};
 
 /// The number of cases that are simulated at most.
@@ -13,13 +13,13 @@ const ATTEMPTS_MAX: u32 = 100;
 /// The smallest case found, or none if no smaller case fails.
 pub(super) fn minimise(
     plan: &Plan,
-    complaint: &Complaint,
+    failure: &CaseFailure,
     judge: Try<'_>,
 ) -> Option<(Plan, Attempt)> {
     let attempt = |plan: &Plan| {
         let attempt = judge(plan);
-        let found = attempt.complaint.as_ref();
-        let is_same = found.is_some_and(|found| complaint.is_like(found));
+        let found = attempt.failure.as_ref();
+        let is_same = found.is_some_and(|found| failure.is_like(found));
         is_same.then_some(attempt)
     };
     let mut search = Minimiser::new(plan.clone(), ATTEMPTS_MAX, &attempt);

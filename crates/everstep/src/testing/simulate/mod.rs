@@ -1,21 +1,21 @@
-//! Simulating a user's own workflow: under a crash at every commit, events that come late, twice and in another order,
-//! and clocks that jump, against the user's own assertions.
+//! Simulates a user's workflow with a crash at every commit, late, repeated and reordered events,
+//! and clock jumps, and checks the user's assertions.
 //!
 //! ```text
 //!  simulate(..).event(..)  ─▶ Scenario ┐
-//!                                      ├─▶ case: processes on a virtual clock ─▶ Played ─▶ complaint? ─▶ minimise, report
-//!  seed ─▶ draw ─▶ Plan (faults) ──────┘      (agenda, book, drive)
+//!                                      ├─▶ case: processes on a virtual clock ─▶ CaseResult ─▶ failure? ─▶ minimise, report
+//!  seed ─▶ draw ─▶ Plan (faults) ──────┘      (agenda, observer, drive)
 //! ```
 
 mod agenda;
 mod attempt;
-mod book;
 mod campaign;
 mod case;
-mod complaint;
+mod case_failure;
 mod drive;
 mod journal_check;
 mod minimise;
+mod observer;
 mod plan;
 mod report;
 mod run;
@@ -39,7 +39,7 @@ use crate::error::Result;
 use crate::workflow::Workflow;
 use crate::workflow::Workflows;
 
-/// Simulates a workflow: describe what happens to it, then [`check`](Simulation::check) what must be true of it.
+/// Simulates a workflow: describe what happens to it, then [`check`](Simulation::check) the result.
 ///
 /// ```
 /// use everstep::testing::simulate;
@@ -73,8 +73,9 @@ pub fn simulate<W: Workflow>(
     Simulation::new(W::NAME, Box::new(|| ()), Box::new(make), seeds)
 }
 
-/// Simulates a workflow that does things outside. `world` makes a new outside for each case, which outlives its
-/// processes; `workflow` makes the workflow anew for each process, so that what it keeps in memory dies with it.
+/// Simulates a workflow with external effects. `world` creates the external world of each case,
+/// which survives its processes; `workflow` creates the workflow again for each process, so that
+/// its memory is lost in a crash.
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
@@ -118,7 +119,7 @@ pub fn simulate_in<W: Workflow, World: 'static>(
     Simulation::new(W::NAME, Box::new(world), Box::new(make), seeds)
 }
 
-/// Simulates a plain function, as [`simulate`] does a workflow.
+/// Simulates a plain function; see [`simulate`].
 ///
 /// ```
 /// use everstep::testing::simulate_function;

@@ -1,5 +1,5 @@
-//! The faults of one case, as data: drawn from a seed, or one crash after the other. Fewer of them are a plan too, which is
-//! how a failure is made smaller.
+//! The faults of one case as data: drawn from a seed, or a single crash. A failing case is
+//! minimised by removing faults.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,33 +12,52 @@ use super::timeline::{clock_error, span};
 use crate::error::Error;
 use crate::testing::mock::{Mock, MockedSteps};
 
-/// Something that goes wrong.
+/// A fault.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Fault {
-    /// The process dies when it is about to make its n-th commit, which is lost.
-    CrashBefore { commit: u64, down: Duration },
-    /// The process dies when its n-th commit is durable, and hears nothing of it.
-    CrashAfter { commit: u64, down: Duration },
-    /// The process dies at this time.
-    CrashAt { time: Duration, down: Duration },
-    /// An event comes later than planned.
-    LateEvent { event: usize, by: Duration },
-    /// An event is sent once more.
-    RepeatedEvent { event: usize, after: Duration },
-    /// Every answer takes this long.
-    LateAnswers { by: Duration },
-    /// Every answer is given twice.
+    /// The process crashes before its n-th commit, which is lost.
+    CrashBefore {
+        commit: u64,
+        down: Duration,
+    },
+    /// The process crashes after its n-th commit is durable, and does not receive the outcome.
+    CrashAfter {
+        commit: u64,
+        down: Duration,
+    },
+    /// The process crashes at this time.
+    CrashAt {
+        time: Duration,
+        down: Duration,
+    },
+    LateEvent {
+        event: usize,
+        by: Duration,
+    },
+    RepeatedEvent {
+        event: usize,
+        after: Duration,
+    },
+    LateAnswers {
+        by: Duration,
+    },
     RepeatedAnswers,
-    /// The clock is set, and wrong by so much from then on.
-    Clock { time: Duration, error_millis: i64 },
+    /// The clock is set, and is off by this much from then on.
+    Clock {
+        time: Duration,
+        error_millis: i64,
+    },
     /// No run stays in memory while it waits.
     Eviction,
     /// An attempt of a step fails before it does anything.
-    StepFails { place: String, for_good: bool },
+    StepFails {
+        place: String,
+        for_good: bool,
+    },
 }
 
 impl Fault {
-    /// The same, easier to think about: without a pause.
+    /// A simpler variant without a delay.
     pub(super) fn at_once(&self) -> Option<Self> {
         let mut simpler = self.clone();
         match &mut simpler {
@@ -56,7 +75,7 @@ impl Fault {
         (simpler != *self).then_some(simpler)
     }
 
-    /// What goes wrong, for people.
+    /// Describes the fault for a report.
     pub(super) fn describe(&self, scenario: &Scenario) -> String {
         let event = |index: &usize| {
             let event = scenario.events.get(*index);
@@ -74,7 +93,7 @@ impl Fault {
                 format!("crash at {}, {}", format_moment(*time), downtime(*down))
             }
             Self::LateEvent { event: index, by } => {
-                format!("{} comes {} late", event(index), span(*by))
+                format!("{} is {} late", event(index), span(*by))
             }
             Self::RepeatedEvent {
                 event: index,
@@ -108,10 +127,9 @@ fn downtime(down: Duration) -> String {
     }
 }
 
-/// Which case: what `EVERSTEP_SEED` names.
+/// The name of a case, as in `EVERSTEP_SEED`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Which {
-    /// The one without faults.
+pub(super) enum CaseName {
     Clean,
     /// A crash before the n-th commit.
     Before(u64),
@@ -119,11 +137,11 @@ pub(super) enum Which {
     After(u64),
     /// A step that fails for good.
     Failing(String),
-    /// Whatever the seed says.
+    /// The faults of a seed.
     Seed(u64),
 }
 
-impl fmt::Display for Which {
+impl fmt::Display for CaseName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Clean => f.write_str("clean"),
@@ -135,7 +153,7 @@ impl fmt::Display for Which {
     }
 }
 
-impl FromStr for Which {
+impl FromStr for CaseName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -154,46 +172,46 @@ impl FromStr for Which {
     }
 }
 
-/// What is known of the run without faults: where there is room for them.
+/// Properties of the run without faults, which bound the faults of seeds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Measured {
     pub(super) commits: u64,
     pub(super) lasted: Duration,
-    /// The places of the steps that may fail.
+    /// The locations of the steps that may fail.
     pub(super) may_fail: Vec<String>,
 }
 
 /// The faults of one case.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
-    pub(super) which: Which,
-    /// Where the randomness of the engine begins.
+    pub(super) which: CaseName,
+    /// The seed of the engine's random numbers.
     pub(super) randomness: u64,
     pub(super) faults: Vec<Fault>,
 }
 
 impl Plan {
-    pub(super) fn of(which: &Which, scenario: &Scenario, measured: &Measured) -> Self {
+    pub(super) fn of(which: &CaseName, scenario: &Scenario, measured: &Measured) -> Self {
         let down = Duration::ZERO;
         let faults = match which {
-            Which::Clean => Vec::new(),
-            Which::Before(commit) => vec![Fault::CrashBefore {
+            CaseName::Clean => Vec::new(),
+            CaseName::Before(commit) => vec![Fault::CrashBefore {
                 commit: *commit,
                 down,
             }],
-            Which::After(commit) => vec![Fault::CrashAfter {
+            CaseName::After(commit) => vec![Fault::CrashAfter {
                 commit: *commit,
                 down,
             }],
-            Which::Failing(place) => vec![Fault::StepFails {
+            CaseName::Failing(place) => vec![Fault::StepFails {
                 place: place.clone(),
                 for_good: true,
             }],
-            Which::Seed(seed) => drawn(&mut Rng::new(*seed, 0), scenario, measured),
+            CaseName::Seed(seed) => drawn(&mut Rng::new(*seed, 0), scenario, measured),
         };
         let randomness = match which {
-            Which::Seed(seed) => *seed,
-            Which::Clean | Which::Before(_) | Which::After(_) | Which::Failing(_) => 0,
+            CaseName::Seed(seed) => *seed,
+            CaseName::Clean | CaseName::Before(_) | CaseName::After(_) | CaseName::Failing(_) => 0,
         };
         Self {
             which: which.clone(),
@@ -225,7 +243,8 @@ impl Plan {
     }
 }
 
-/// The faults of a seed. All downtime, the delay of an event, and the error of the clock have a third of the slack each.
+/// Draws the faults of a seed. All downtime, the delay of an event and the error of the clock get a
+/// third of the slack each.
 fn drawn(rng: &mut Rng, scenario: &Scenario, measured: &Measured) -> Vec<Fault> {
     let share = scenario.slack / 3;
     let mut faults = Vec::new();
@@ -280,7 +299,7 @@ fn crash(rng: &mut Rng, measured: &Measured, share: Duration, crashes: u64) -> F
     } else {
         rng.duration(share / u32::try_from(crashes).unwrap_or(u32::MAX))
     };
-    // What comes after a crash has commits of its own.
+    // The recovery after a crash adds commits.
     let commit = 1 + rng.below(measured.commits + crashes);
     match rng.below(5) {
         0 => Fault::CrashAt {

@@ -1,24 +1,23 @@
-//! A case that failed, told: what is wrong, how to see it again, what went wrong on purpose, and what happened.
+//! The report of a failed case: what is wrong, how to reproduce it, its faults, and its timeline.
 
 use std::fmt::Write;
 
-use super::case::Played;
-use super::complaint::Complaint;
-use super::plan::{Plan, Which};
+use super::case::CaseResult;
+use super::case_failure::CaseFailure;
+use super::plan::{CaseName, Plan};
 use super::scenario::Scenario;
 
-/// A case that failed.
 pub(super) struct Failed<'a> {
     pub(super) scenario: &'a Scenario,
     pub(super) plan: &'a Plan,
-    /// The same case with fewer faults, or as it was.
+    /// The minimised case.
     pub(super) enough: &'a Plan,
-    pub(super) complaint: Complaint,
-    /// What happened with those.
-    pub(super) played: &'a Played,
+    pub(super) failure: CaseFailure,
+    /// The result of the minimised case.
+    pub(super) case_result: &'a CaseResult,
 }
 
-/// The text that a failed simulation panics with.
+/// The panic message of a failed simulation.
 pub(super) fn report(failed: &Failed<'_>) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
@@ -29,19 +28,19 @@ pub(super) fn report(failed: &Failed<'_>) -> String {
 fn write_report(text: &mut String, failed: &Failed<'_>) -> std::fmt::Result {
     let (workflow, which) = (&failed.scenario.workflow, &failed.plan.which);
     match which {
-        Which::Clean => writeln!(text, "workflow `{workflow}` fails without any fault")?,
-        Which::Seed(seed) => writeln!(text, "workflow `{workflow}` fails with seed {seed}")?,
-        Which::Before(_) | Which::After(_) | Which::Failing(_) => {
+        CaseName::Clean => writeln!(text, "workflow `{workflow}` fails without any fault")?,
+        CaseName::Seed(seed) => writeln!(text, "workflow `{workflow}` fails with seed {seed}")?,
+        CaseName::Before(_) | CaseName::After(_) | CaseName::Failing(_) => {
             writeln!(text, "workflow `{workflow}` fails in case {which}")?;
         }
     }
-    writeln!(text, "\n{}", failed.complaint)?;
+    writeln!(text, "\n{}", failed.failure)?;
     writeln!(text, "\nRun only this case again:\n    {}", command(which))?;
     if !failed.plan.faults.is_empty() {
         write_faults(text, failed)?;
     }
     writeln!(text, "\nWhat happened, in true time since the start:")?;
-    for line in failed.played.timeline.lines() {
+    for line in failed.case_result.timeline.lines() {
         writeln!(text, "{line}")?;
     }
     Ok(())
@@ -66,8 +65,8 @@ fn write_faults(text: &mut String, failed: &Failed<'_>) -> std::fmt::Result {
     Ok(())
 }
 
-/// What to type. Tests run on threads that have their names.
-fn command(which: &Which) -> String {
+/// The command that reproduces the case. The thread of a test has the test's name.
+fn command(which: &CaseName) -> String {
     let thread = std::thread::current();
     let test = thread.name().filter(|name| *name != "main");
     let test = test.map(|name| format!(" {name}")).unwrap_or_default();

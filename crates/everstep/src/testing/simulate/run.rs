@@ -1,18 +1,18 @@
-//! A run that is over, as a test's assertions see it.
+//! An ended run, for the assertions of a test.
 
 use everstep_model::{Body, Location, Payload, RunId, RunStatus};
 
-use super::case::{Played, Remains};
+use super::case::{CaseResult, FinalState};
 use super::plan::Plan;
 use super::scenario::Scenario;
 use super::subject::Simulated;
 use crate::client::WaitError;
 use crate::testing::journal::JournalView;
 
-/// A run of a simulation that is over, and what is left of it. See [`simulate`](super::simulate).
+/// An ended run of a simulation. See [`simulate`](super::simulate).
 pub struct SimulatedRun<'a, W, World = ()> {
-    pub(super) played: &'a Played,
-    pub(super) remains: &'a Remains,
+    pub(super) case_result: &'a CaseResult,
+    pub(super) final_state: &'a FinalState,
     pub(super) scenario: &'a Scenario,
     pub(super) plan: &'a Plan,
     pub(super) world: &'a World,
@@ -20,10 +20,10 @@ pub struct SimulatedRun<'a, W, World = ()> {
 }
 
 impl<W: Simulated, World> SimulatedRun<'_, W, World> {
-    /// What it returned, or why it did not.
+    /// The output of the run, or why it has none.
     ///
     /// # Errors
-    /// If it ended otherwise than with a result.
+    /// If the run did not complete.
     ///
     /// # Panics
     /// If its result is not an output of the workflow.
@@ -33,38 +33,39 @@ impl<W: Simulated, World> SimulatedRun<'_, W, World> {
             Ok(output) => output,
             Err(error) => panic!("the result of the run does not fit its type: {error}"),
         };
-        self.remains.result.as_ref().map(decode)
+        self.final_state.result.as_ref().map(decode)
     }
 }
 
 impl<W, World> SimulatedRun<'_, W, World> {
-    /// How it ended.
+    /// The final status of the run.
     #[must_use]
     pub fn status(&self) -> RunStatus {
-        self.remains.status
+        self.final_state.status
     }
 
-    /// The world of this case, as the run left it.
+    /// The external world of this case after the run.
     #[must_use]
     pub fn world(&self) -> &World {
         self.world
     }
 
-    /// How often the work of a step was begun, over all processes, named as in
-    /// [`mock_step`](super::Simulation::mock_step). `rollback:charge` is what undoes `charge`.
+    /// The number of attempts of a step over all processes. The step is named as in
+    /// [`mock_step`](super::Simulation::mock_step); `rollback:charge` is the undo of `charge`.
     ///
-    /// A process that dies before a result is durable leaves no trace of the attempt, and the next one begins it anew. So this
-    /// is at most `recorded(step) + crashes()` for a step without siblings, and what the work does outside must bear
-    /// that.
+    /// If a process crashes before a result is durable, no trace of the attempt is left, and the
+    /// next process starts it again. So this is at most `recorded(step) + crashes()` for a step
+    /// without siblings, and the external effects of the work must tolerate that.
     #[must_use]
     pub fn calls(&self, step: &str) -> u32 {
-        self.played.mocks.calls(step)
+        self.case_result.mocks.calls(step)
     }
 
-    /// How many attempts of a step have a result or a failure in a journal, named by its place or its name.
+    /// The number of attempts of a step, named by its location or its name, that have a result or a
+    /// failure in a journal.
     #[must_use]
     pub fn recorded(&self, step: &str) -> u32 {
-        let entries = self.remains.journals.values().flatten();
+        let entries = self.final_state.journals.values().flatten();
         let ended = entries.filter(|entry| match &entry.record.body {
             Body::StepCompleted(done) => is_step(&done.location, step),
             Body::StepFailed(failed) => is_step(&failed.location, step),
@@ -73,46 +74,46 @@ impl<W, World> SimulatedRun<'_, W, World> {
         u32::try_from(ended.count()).unwrap_or(u32::MAX)
     }
 
-    /// How often a process died.
+    /// The number of crashes.
     #[must_use]
     pub fn crashes(&self) -> u32 {
-        u32::try_from(self.played.summary.crashes).unwrap_or(u32::MAX)
+        u32::try_from(self.case_result.summary.crashes).unwrap_or(u32::MAX)
     }
 
-    /// Its journal.
+    /// The journal of the run.
     #[must_use]
     pub fn journal(&self) -> JournalView {
-        let journals = self.remains.journals.iter();
+        let journals = self.final_state.journals.iter();
         let own = journals.filter(|(id, _)| id.as_str() == self.scenario.id);
         JournalView::new(own.flat_map(|(_, journal)| journal.clone()).collect())
     }
 
-    /// The journals of all runs, also those of its children.
+    /// The journals of all runs, including children.
     #[must_use]
     pub fn journals(&self) -> Vec<(RunId, JournalView)> {
-        let journals = self.remains.journals.iter();
+        let journals = self.final_state.journals.iter();
         let view =
             |(id, journal): (&RunId, &Vec<_>)| (id.clone(), JournalView::new(journal.clone()));
         journals.map(view).collect()
     }
 
-    /// Which case this is, as `EVERSTEP_SEED` names it: a seed, `clean`, `before-3`, `after-3`.
+    /// The name of the case as in `EVERSTEP_SEED`: a seed, `clean`, `before-3`, `after-3`.
     #[must_use]
     pub fn case(&self) -> String {
         self.plan.which.to_string()
     }
 
-    /// What went wrong on purpose.
+    /// The faults of the case.
     #[must_use]
     pub fn faults(&self) -> Vec<String> {
         let faults = self.plan.faults.iter();
         faults.map(|fault| fault.describe(self.scenario)).collect()
     }
 
-    /// Everything that happened, line by line, in true time.
+    /// The timeline, line by line, in true time.
     #[must_use]
     pub fn timeline(&self) -> &[String] {
-        self.played.timeline.lines()
+        self.case_result.timeline.lines()
     }
 }
 
@@ -122,7 +123,7 @@ impl<W, World> std::fmt::Debug for SimulatedRun<'_, W, World> {
     }
 }
 
-/// Whether a step is meant by this: its place, or its name alone.
+/// Whether the text is the location or the name of a step.
 fn is_step(location: &Location, step: &str) -> bool {
     location.name.as_str() == step || location.to_string() == step
 }

@@ -1,5 +1,5 @@
-//! What happens to the run that is simulated when nothing goes wrong: its input, the events it is sent, and the answers
-//! to its questions.
+//! What happens to the simulated run without faults: its input, its events, and the answers to its
+//! rpcs.
 
 use std::time::Duration;
 
@@ -9,29 +9,27 @@ use serde::Serialize;
 use crate::options::Options;
 use crate::testing::mock::{Mock, MockedSteps};
 
-/// How much faults may move things in time unless the test says otherwise.
+/// The default of the time by which faults may move things.
 const SLACK: Duration = Duration::from_secs(600);
 
-/// An event that the run is sent.
 pub(super) struct PlannedEvent {
     pub(super) at: Duration,
     pub(super) name: String,
     pub(super) payload: Payload,
-    /// Known by this id, it is taken once however often it is sent.
+    /// With an id, repeated events take effect once.
     pub(super) dedup_id: Option<String>,
 }
 
-/// What every question of a method is answered with.
+/// The answer to every rpc of a method.
 pub(super) struct PlannedAnswer {
     pub(super) method: String,
     pub(super) payload: Payload,
 }
 
-/// Which steps fail because the simulation says so.
+/// The steps that a simulation lets fail.
 pub(super) enum Failing {
-    /// Any.
     All,
-    /// Those of these names or places.
+    /// Steps with these names or locations.
     Named(Vec<String>),
 }
 
@@ -43,14 +41,13 @@ pub(super) struct Scenario {
     pub(super) events: Vec<PlannedEvent>,
     pub(super) answers: Vec<PlannedAnswer>,
     pub(super) defaults: Options,
-    /// All delays of an event, all downtime, and the error of the clock: a third of it each.
+    /// All delays of an event, all downtime, and the error of the clock get a third of it each.
     pub(super) slack: Duration,
-    /// For how long the run is watched; none until it ends.
+    /// The observation time. None observes the run until it ends.
     pub(super) lasting: Option<Duration>,
-    /// Which steps fail.
     pub(super) failing: Failing,
     mocks: Vec<(String, Mock)>,
-    /// What the test asked for and cannot be.
+    /// Why the simulation is invalid.
     problem: Option<String>,
 }
 
@@ -71,7 +68,7 @@ impl Scenario {
         }
     }
 
-    /// A value as JSON; one that has no JSON is a problem for later.
+    /// Encodes a value as JSON. An error is reported when the simulation begins.
     pub(super) fn payload<T: Serialize + ?Sized>(&mut self, value: &T) -> Payload {
         let payload = Payload::from_value(value);
         payload.unwrap_or_else(|error: PayloadError| {
@@ -101,7 +98,7 @@ impl Scenario {
         self.mocks.push((step.to_owned(), mock));
     }
 
-    /// The places of those of these steps, given by place and name, that may fail.
+    /// The locations of the given steps (location and name) that may fail.
     pub(super) fn may_fail(&self, steps: Vec<(String, String)>) -> Vec<String> {
         let may_fail = |place: &String, name: &String| match &self.failing {
             Failing::All => true,
@@ -112,12 +109,12 @@ impl Scenario {
         failing.map(|(place, _)| place).collect()
     }
 
-    /// Why it cannot be simulated, if it cannot.
+    /// Why the simulation is invalid.
     pub(super) fn problem(&self) -> Option<&str> {
         self.problem.as_deref()
     }
 
-    /// Which of the answers is one to questions of this method.
+    /// The index of the answer to rpcs of this method.
     pub(super) fn answer_to(&self, method: &Name) -> Option<usize> {
         let mut answers = self.answers.iter();
         answers.position(|answer| answer.method == method.as_str())

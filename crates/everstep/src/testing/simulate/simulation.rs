@@ -1,4 +1,4 @@
-//! Describing a simulation, and starting it.
+//! Configures and runs a simulation.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -10,8 +10,8 @@ use serde::de::DeserializeOwned;
 
 use super::attempt::Attempt;
 use super::campaign::Campaign;
-use super::case::{Played, play};
-use super::complaint::Complaint;
+use super::case::{CaseResult, play};
+use super::case_failure::CaseFailure;
 use super::journal_check::check_journals;
 use super::plan::Plan;
 use super::run::SimulatedRun;
@@ -27,14 +27,14 @@ use crate::testing::mock::Mock;
 use crate::workflow::Workflow;
 use crate::workflow::Workflows;
 
-/// Names the only case to play.
+/// Names the only case to simulate.
 const SEED_VARIABLE: &str = "EVERSTEP_SEED";
 
-/// Makes workflows for a process.
+/// Creates the workflows of a process.
 type Make<World> = Box<dyn Fn(&World) -> Workflows>;
 
-/// A workflow and what happens to it, to be simulated. Made by [`simulate`](super::simulate), [`simulate_in`](super::simulate_in) and
-/// [`simulate_function`](super::simulate_function).
+/// A workflow and what happens to it. Created by [`simulate`](super::simulate),
+/// [`simulate_in`](super::simulate_in) and [`simulate_function`](super::simulate_function).
 #[must_use = "nothing is simulated until it is checked"]
 pub struct Simulation<W, World = ()> {
     scenario: Scenario,
@@ -62,20 +62,20 @@ impl<W: Simulated, World: 'static> Simulation<W, World> {
         }
     }
 
-    /// What the run is started with; null unless said.
+    /// Sets the input of the run. The default is null.
     pub fn input(mut self, input: &W::Input) -> Self {
         self.scenario.input = self.scenario.payload(input);
         self
     }
 
-    /// The id of the run; `simulated` unless said.
+    /// Sets the id of the run. The default is `simulated`.
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.scenario.id = id.into();
         self
     }
 
-    /// Sends an event when so much time has passed. By seed it comes late, and so perhaps after others, and is sent again, under
-    /// one dedup id: it takes effect once.
+    /// Sends an event after this time. Depending on the seed it is late, and thereby possibly
+    /// reordered, and sent again under the same dedup id, so that it takes effect once.
     pub fn event<E: Event>(mut self, at: Duration, event: &E) -> Self
     where
         W: Accepts<E>,
@@ -85,7 +85,8 @@ impl<W: Simulated, World: 'static> Simulation<W, World> {
         self
     }
 
-    /// As [`Self::event`], from a sender that gives no dedup id: when it is sent again, the run is sent two events.
+    /// As [`Self::event`], without a dedup id: if the event is sent again, the run receives two
+    /// events.
     pub fn event_at_least_once<E: Event>(mut self, at: Duration, event: &E) -> Self
     where
         W: Accepts<E>,
@@ -95,8 +96,8 @@ impl<W: Simulated, World: 'static> Simulation<W, World> {
         self
     }
 
-    /// Answers every question of this kind that the run or one of its children asks. By seed the answer takes a while,
-    /// and is given twice: the first one counts.
+    /// Answers every rpc of this kind that the run or one of its children makes. Depending on the
+    /// seed the answer is late and given twice; the first one counts.
     pub fn answer<R: Rpc>(mut self, answer: &R::Answer) -> Self
     where
         R::Answer: Serialize,
@@ -106,21 +107,23 @@ impl<W: Simulated, World: 'static> Simulation<W, World> {
         self
     }
 
-    /// Gives the result of a step, as [`TestEngineBuilder::mock_step`](crate::testing::TestEngineBuilder::mock_step) does. Each case
-    /// begins with all mocks.
+    /// Sets the result of a step, as
+    /// [`TestEngineBuilder::mock_step`](crate::testing::TestEngineBuilder::mock_step) does. Each
+    /// case begins with all mocks.
     pub fn mock_step(mut self, step: &str, mock: Mock) -> Self {
         self.scenario.add_mock(step, mock);
         self
     }
 
-    /// Registers another workflow, for instance that of a child.
+    /// Registers another workflow, for example that of a child.
     pub fn also<C: Workflow>(mut self, workflow: C) -> Self {
         let list = Workflows::new().workflow(workflow);
         self.workflows.push(Box::new(move |_| list.clone()));
         self
     }
 
-    /// Registers another workflow, made anew for each process as in [`simulate_in`](super::simulate_in).
+    /// Registers another workflow that is created again for each process, as in
+    /// [`simulate_in`](super::simulate_in).
     pub fn also_in<C: Workflow>(mut self, workflow: impl Fn(&World) -> C + 'static) -> Self {
         let make = move |world: &World| Workflows::new().workflow(workflow(world));
         self.workflows.push(Box::new(make));
@@ -140,34 +143,36 @@ impl<W: Simulated, World: 'static> Simulation<W, World> {
         self
     }
 
-    /// Defaults of all steps and runs.
+    /// Sets the defaults of all steps and runs.
     pub fn defaults(mut self, defaults: Options) -> Self {
         self.scenario.defaults = defaults;
         self
     }
 
-    /// By how much faults may move things in time; ten minutes unless said. The delay of an event or an answer, all downtime, and
-    /// the error of the clock have a third of it each: events whose times are further apart than this keep their
-    /// order, and a timeout that is further away than this is not reached.
+    /// Sets the time by which faults may move things. The default is ten minutes. The delay of an
+    /// event or an answer, all downtime, and the error of the clock get a third of it each: events
+    /// whose times are further apart keep their order, and a timeout that is further away is not
+    /// reached.
     pub fn slack(mut self, slack: Duration) -> Self {
         self.scenario.slack = slack;
         self
     }
 
-    /// Looks at the run when so much time has passed, for workflows that never end.
+    /// Ends the observation of the run after this time, for workflows that never end.
     pub fn lasting(mut self, lasting: Duration) -> Self {
         self.scenario.lasting = Some(lasting);
         self
     }
 
-    /// Lets steps fail too: each one for good, one after the other, and by seed any of them, for good or once. Attempts
-    /// fail before they do anything. The assertions then have to allow for a run that fails.
+    /// Lets steps fail: each one for good, one after the other, and depending on the seed any of
+    /// them, for good or once. Attempts fail before they do anything. The assertions must then
+    /// allow for a failed run.
     pub fn failing_steps(mut self) -> Self {
         self.scenario.failing = Failing::All;
         self
     }
 
-    /// As [`Self::failing_steps`], of this step, named as in [`Self::mock_step`].
+    /// As [`Self::failing_steps`], for one step, named as in [`Self::mock_step`].
     pub fn failing_step(mut self, step: &str) -> Self {
         if let Failing::Named(names) = &mut self.scenario.failing {
             names.push(step.to_owned());
@@ -175,22 +180,25 @@ impl<W: Simulated, World: 'static> Simulation<W, World> {
         self
     }
 
-    /// Plays only this case, after the one without faults: what a failed simulation names. The variable `EVERSTEP_SEED` in the
-    /// environment does the same.
+    /// Simulates only the case without faults and this one, named as in the report of a failed
+    /// simulation. The environment variable `EVERSTEP_SEED` does the same.
     pub fn only(mut self, case: impl ToString) -> Self {
         self.only = Some(case.to_string());
         self
     }
 
-    /// Plays every case and calls `check` at the end of each: once without faults, with a crash before and after every commit,
-    /// one after the other, and with the faults of each seed. Besides, each run has to come to an end, its
-    /// journals have to replay against the code, and one crash alone must not change how it ends.
+    /// Simulates every case and calls `check` at the end of each: once without faults, with a crash
+    /// before and after every commit, one after the other, and with the faults of each seed. In
+    /// addition, each run must end, its journals must replay against the code, and a single crash
+    /// must not change how it ends.
     ///
-    /// With `EVERSTEP_SEED` in the environment only that case is played, after the one without faults.
+    /// With `EVERSTEP_SEED` in the environment only the case without faults and that case are
+    /// simulated.
     ///
     /// # Panics
-    /// In the first case that fails, telling what happened in it and how to play it again. Also if nothing was put to the
-    /// test: a workflow without durable operations, an event that is never taken, a question that is never asked.
+    /// In the first case that fails. The message contains its timeline and how to reproduce it.
+    /// Also if nothing was tested: a workflow without durable operations, an event that is never
+    /// accepted, an rpc that is never made.
     #[track_caller]
     pub fn check(self, check: impl Fn(&SimulatedRun<'_, W, World>)) -> SimulationSummary {
         let Self {
@@ -205,11 +213,15 @@ impl<W: Simulated, World: 'static> Simulation<W, World> {
             let world = world();
             let made = || workflows.iter().map(|make| make(&world));
             let define = || made().fold(Workflows::new(), Workflows::and);
-            let played = play(&scenario, &define, plan);
-            // Replaying runs code, which may touch the world if it is wrong: first what the test says, then that.
-            let complaint = complaint_of(&played, &scenario, plan, &world, &check)
-                .or_else(|| check_journals(&played, &define));
-            Attempt { played, complaint }
+            let case_result = play(&scenario, &define, plan);
+            // A replay executes code, which may change the world if it is wrong. Therefore the
+            // assertions of the test come first.
+            let failure = complaint_of(&case_result, &scenario, plan, &world, &check)
+                .or_else(|| check_journals(&case_result, &define));
+            Attempt {
+                case_result,
+                failure,
+            }
         };
         let only = only.map(|case| case.parse()).transpose();
         let outcome = only.and_then(|only| Campaign::new(&scenario, &attempt).run(seeds, only));
@@ -220,27 +232,27 @@ impl<W: Simulated, World: 'static> Simulation<W, World> {
     }
 }
 
-/// What is wrong with how it ended, or with what is left, by the test's own assertions.
+/// Runs the assertions of the test.
 fn complaint_of<W: Simulated, World>(
-    played: &Played,
+    case_result: &CaseResult,
     scenario: &Scenario,
     plan: &Plan,
     world: &World,
     check: &impl Fn(&SimulatedRun<'_, W, World>),
-) -> Option<Complaint> {
-    let remains = match &played.ended {
-        Ok(remains) => remains,
-        Err(complaint) => return Some(complaint.clone()),
+) -> Option<CaseFailure> {
+    let final_state = match &case_result.ended {
+        Ok(final_state) => final_state,
+        Err(failure) => return Some(failure.clone()),
     };
     let run = SimulatedRun {
-        played,
-        remains,
+        case_result,
+        final_state,
         scenario,
         plan,
         world,
         workflow: PhantomData,
     };
-    catch_panic(|| check(&run)).err().map(Complaint::Check)
+    catch_panic(|| check(&run)).err().map(CaseFailure::Check)
 }
 
 impl<W, World> std::fmt::Debug for Simulation<W, World> {

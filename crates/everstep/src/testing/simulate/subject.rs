@@ -1,4 +1,4 @@
-//! What can be simulated: workflows, and plain functions.
+//! What can be simulated: workflows and plain functions.
 
 use std::marker::PhantomData;
 
@@ -8,11 +8,11 @@ use serde::de::DeserializeOwned;
 use crate::declaration::{Accepts, Event};
 use crate::workflow::Workflow;
 
-/// What can be simulated: a [`Workflow`], or a [`PlainFunction`].
+/// A [`Workflow`] or a [`PlainFunction`].
 pub trait Simulated: sealed::Sealed {
-    /// What a run is started with.
+    /// The input of a run.
     type Input: Serialize;
-    /// What a run returns.
+    /// The output of a run.
     type Output: DeserializeOwned;
 }
 
@@ -21,7 +21,7 @@ impl<W: Workflow> Simulated for W {
     type Output = W::Output;
 }
 
-/// A plain function from `I` to `O` that is simulated. It accepts every event.
+/// A plain function from `I` to `O`. It accepts every event.
 #[derive(Debug)]
 pub struct PlainFunction<I, O>(PhantomData<fn(I) -> O>);
 

@@ -1,18 +1,18 @@
-//! What a simulation did, in numbers.
+//! The numbers of a simulation.
 
 use std::fmt;
 use std::ops::AddAssign;
 use std::time::Duration;
 
-/// What a simulation did, in numbers. Only faults that struck are counted.
+/// The numbers of a simulation. Only faults that happened are counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SimulationSummary {
-    /// How often the workflow was run from its start to its end.
+    /// The number of executions of the workflow from its start to its end.
     pub cases: u64,
-    /// How often a process died.
+    /// The number of crashes.
     pub crashes: u64,
-    /// Commits to the store, each of which a process could die before or after.
+    /// Commits to the store. A process can crash before and after each of them.
     pub commits: u64,
     /// Records that were written.
     pub records: u64,
@@ -20,17 +20,17 @@ pub struct SimulationSummary {
     pub events_sent: u64,
     /// Events that were sent again.
     pub events_repeated: u64,
-    /// Events that came late, and so perhaps in another order.
+    /// Events that were late, and thereby possibly reordered.
     pub events_delayed: u64,
     /// Answers that were given, first and second ones.
     pub answers: u64,
-    /// How often the clock was set.
+    /// The number of times the clock was set.
     pub clock_jumps: u64,
     /// Cases in which no run stayed in memory.
     pub evictions: u64,
-    /// Attempts of steps that failed because the simulation said so.
+    /// Attempts of steps that the simulation let fail.
     pub step_failures: u64,
-    /// The time that passed for the runs.
+    /// The simulated time.
     pub simulated: Duration,
 }
 

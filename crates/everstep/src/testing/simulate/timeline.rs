@@ -4,22 +4,22 @@ use std::time::Duration;
 
 use everstep_model::Body;
 
-/// A length of time in words that are short: `90.5 s`.
+/// A short text for a length of time, such as `90.5s`.
 pub(super) fn span(length: Duration) -> String {
     format!("{length:?}")
 }
 
-/// How wrong a clock is, in words.
+/// Describes the error of a clock.
 pub(super) fn clock_error(millis: i64) -> String {
     let by = span(Duration::from_millis(millis.unsigned_abs()));
     match millis {
-        0 => "the clock is put right".to_owned(),
+        0 => "the clock is corrected".to_owned(),
         1.. => format!("the clock is set {by} ahead"),
         _ => format!("the clock is set {by} behind"),
     }
 }
 
-/// A record in short: its kind, and what or where it is about.
+/// Describes a record: its kind, and its name or location.
 pub(super) fn record(body: &Body) -> String {
     let kind = body.type_name();
     match (body, body.location()) {

@@ -1,5 +1,5 @@
-//! Looks on while a case is played: writes the timeline, knows which runs there are and what they ask, and says when the
-//! process dies at a commit.
+//! Observes the commits of a case: writes the timeline, tracks the runs and their rpcs, and decides
+//! at which commit the process crashes.
 #![allow(clippy::disallowed_methods, reason = "tokio's clock is paused here")]
 
 use std::collections::BTreeMap;
@@ -16,28 +16,28 @@ use super::summary::SimulationSummary;
 use super::timeline::record;
 use crate::testing::plug::{CommitObserver, Survival};
 
-/// A question that a run has asked.
-pub(super) struct Asked {
+/// An rpc that a run has made.
+pub(super) struct OpenRpc {
     pub(super) run: RunId,
     pub(super) rpc: RpcId,
     pub(super) method: Name,
 }
 
-/// How a run stands, as far as its commits tell.
+/// The state of a run according to its commits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stands {
+enum RunState {
     Open,
     Parked,
     Ended,
 }
 
-/// Everything that is known about a case, whichever process does it.
-pub(super) struct Book {
+/// Everything that is known about a case, across all its processes.
+pub(super) struct Observer {
     beginning: tokio::time::Instant,
     faults: Vec<Fault>,
     state: Mutex<State>,
     changed: Notify,
-    died: Notify,
+    crashed: Notify,
 }
 
 #[derive(Default)]
@@ -45,73 +45,71 @@ struct State {
     timeline: Timeline,
     summary: SimulationSummary,
     streams: BTreeMap<StreamNumber, RunId>,
-    runs: BTreeMap<RunId, Stands>,
-    asked: Vec<Asked>,
-    /// How long the process that just died is gone.
+    runs: BTreeMap<RunId, RunState>,
+    rpcs: Vec<OpenRpc>,
+    /// The downtime of the process that has just crashed.
     down: Duration,
-    /// When there was a commit the last time.
+    /// The time of the last commit.
     committed_at: Duration,
 }
 
-impl Book {
+impl Observer {
     pub(super) fn new(plan: &Plan) -> Self {
         Self {
             beginning: tokio::time::Instant::now(),
             faults: plan.faults.clone(),
             state: Mutex::default(),
             changed: Notify::new(),
-            died: Notify::new(),
+            crashed: Notify::new(),
         }
     }
 
-    /// How much time has truly passed.
+    /// The true time since the start.
     pub(super) fn elapsed(&self) -> Duration {
         self.beginning.elapsed()
     }
 
-    /// For how long there was no commit.
+    /// The time since the last commit.
     pub(super) fn quiet_for(&self) -> Duration {
         self.elapsed().saturating_sub(self.state().committed_at)
     }
 
-    /// Writes a line.
+    /// Adds a line to the timeline.
     pub(super) fn write(&self, what: &str) {
         self.state().timeline.add(self.elapsed(), what);
     }
 
-    /// Counts something.
     pub(super) fn count(&self, count: impl FnOnce(&mut SimulationSummary)) {
         count(&mut self.state().summary);
     }
 
-    /// Completes when something was committed that was not there the last time.
+    /// Completes at the next commit.
     pub(super) async fn changed(&self) {
         self.changed.notified().await;
     }
 
-    /// Completes when the process has died at a commit, with how long it is gone.
-    pub(super) async fn died(&self) -> Duration {
-        self.died.notified().await;
+    /// Completes when the process has crashed at a commit. Returns its downtime.
+    pub(super) async fn crashed(&self) -> Duration {
+        self.crashed.notified().await;
         self.state().down
     }
 
-    /// The questions that were asked since the last time.
-    pub(super) fn take_asked(&self) -> Vec<Asked> {
-        std::mem::take(&mut self.state().asked)
+    /// The rpcs since the last call.
+    pub(super) fn take_rpcs(&self) -> Vec<OpenRpc> {
+        std::mem::take(&mut self.state().rpcs)
     }
 
-    /// All runs there are.
     pub(super) fn runs(&self) -> Vec<RunId> {
         self.state().runs.keys().cloned().collect()
     }
 
-    /// The runs that are not over.
+    /// The runs that have not ended.
     pub(super) fn open_runs(&self) -> Vec<RunId> {
         let state = self.state();
         let open = state
             .runs
             .iter()
-            .filter(|(_, stands)| **stands != Stands::Ended);
+            .filter(|(_, state)| **state != RunState::Ended);
         open.map(|(id, _)| id.clone()).collect()
     }
 
@@ -119,14 +117,14 @@ impl Book {
     pub(super) fn parked_run(&self) -> Option<RunId> {
         let state = self.state();
         let mut runs = state.runs.iter();
-        runs.find(|(_, stands)| **stands == Stands::Parked)
+        runs.find(|(_, state)| **state == RunState::Parked)
             .map(|(id, _)| id.clone())
     }
 
-    /// Whether there are runs, and all are over.
+    /// Whether there are runs and all of them have ended.
     pub(super) fn is_over(&self) -> bool {
         let state = self.state();
-        !state.runs.is_empty() && state.runs.values().all(|stands| *stands == Stands::Ended)
+        !state.runs.is_empty() && state.runs.values().all(|state| *state == RunState::Ended)
     }
 
     pub(super) fn summary(&self) -> SimulationSummary {
@@ -144,25 +142,25 @@ impl Book {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets the process die, if `dies` says so of one of the faults.
+    /// Crashes the process if one of the faults says so.
     fn crash_on(
         &self,
         mut state: MutexGuard<'_, State>,
-        dies: impl Fn(&Fault) -> Option<Duration>,
+        crash_of: impl Fn(&Fault) -> Option<Duration>,
     ) -> Survival {
-        let Some(down) = self.faults.iter().find_map(dies) else {
+        let Some(down) = self.faults.iter().find_map(crash_of) else {
             return Survival::Continues;
         };
         state.down = down;
         state.summary.crashes += 1;
         drop(state);
-        self.write("   the process dies");
-        self.died.notify_one();
+        self.write("   the process crashes");
+        self.crashed.notify_one();
         Survival::Crashes
     }
 }
 
-impl CommitObserver for Book {
+impl CommitObserver for Observer {
     fn before(&self, commit: &Commit) -> Survival {
         let mut state = self.state();
         state.committed_at = self.elapsed();
@@ -173,7 +171,7 @@ impl CommitObserver for Book {
             _ => None,
         };
         if self.faults.iter().find_map(fault).is_some() {
-            let lost = state.told(commit);
+            let lost = state.describe(commit);
             state
                 .timeline
                 .add(self.elapsed(), &format!("commit {number} is lost: {lost}"));
@@ -189,18 +187,18 @@ impl CommitObserver for Book {
                 if let Some(name) = commit.created()
                     && let Some((id, _)) = name.run()
                 {
-                    state.runs.insert(id.clone(), Stands::Open);
+                    state.runs.insert(id.clone(), RunState::Open);
                     state.streams.insert(*stream, id);
                 }
-                let told = state.told(commit);
+                let describe = state.describe(commit);
                 state
                     .timeline
-                    .add(self.elapsed(), &format!("commit {number}  {told}"));
+                    .add(self.elapsed(), &format!("commit {number}  {describe}"));
                 state.learn(*stream, commit);
             }
             Outcome::Duplicate { .. } => {
-                let told = state.told(commit);
-                let line = format!("commit {number} was made before: {told}");
+                let describe = state.describe(commit);
+                let line = format!("commit {number} is a repetition: {describe}");
                 state.timeline.add(self.elapsed(), &line);
             }
             Outcome::Refused(refusal) => {
@@ -217,8 +215,8 @@ impl CommitObserver for Book {
 }
 
 impl State {
-    /// What a commit holds, in words.
-    fn told(&self, commit: &Commit) -> String {
+    /// Describes a commit for the timeline.
+    fn describe(&self, commit: &Commit) -> String {
         let created = commit.created().and_then(|name| Some(name.run()?.0));
         let known = || self.streams.get(&commit.stream()?).cloned();
         let run = created.or_else(known);
@@ -229,31 +227,38 @@ impl State {
         }
         if records.is_empty() {
             let is_claim = matches!(commit.lease(), LeaseChange::Claim(_));
-            records.push(if is_claim { "(taken)" } else { "(bookkeeping)" }.to_owned());
+            records.push(
+                if is_claim {
+                    "(claimed)"
+                } else {
+                    "(bookkeeping)"
+                }
+                .to_owned(),
+            );
         }
         format!("{run}: {}", records.join(", "))
     }
 
-    /// Keeps what a commit says about its run.
+    /// Updates the state of the run of a commit.
     fn learn(&mut self, stream: StreamNumber, commit: &Commit) {
         self.summary.records += commit.records().len() as u64;
         let Some(run) = self.streams.get(&stream).cloned() else {
             return;
         };
         if let Some(status) = commit.status() {
-            let stands = match status {
-                RunStatus::Diverged => Stands::Parked,
-                status if status.is_terminal() => Stands::Ended,
-                _ => Stands::Open,
+            let state = match status {
+                RunStatus::Diverged => RunState::Parked,
+                status if status.is_terminal() => RunState::Ended,
+                _ => RunState::Open,
             };
-            self.runs.insert(run.clone(), stands);
+            self.runs.insert(run.clone(), state);
         }
         for record in commit.records() {
-            if let Body::RpcRequested(asked) = &record.body {
-                self.asked.push(Asked {
+            if let Body::RpcRequested(rpc) = &record.body {
+                self.rpcs.push(OpenRpc {
                     run: run.clone(),
-                    rpc: asked.rpc_id.clone(),
-                    method: asked.method.clone(),
+                    rpc: rpc.rpc_id.clone(),
+                    method: rpc.method.clone(),
                 });
             }
         }
