@@ -2,13 +2,12 @@
 //! by number, timers by due time. `docs/format.md` describes them; they are permanent.
 //!
 //! A key has at most one part of free length, and that part stands last or behind its length, so no
-//! two keys run into each other. Free parts over [`TAIL_MAX`] bytes are cut and hashed: the
+//! two keys run into each other. Free parts over [`encoding::TAIL_MAX`] bytes are cut and hashed: the
 //! key-value store below takes 65,535 bytes.
 
 use everstep_model::{Name, RecordNumber, RunStatus, StreamNumber, Timestamp};
 use everstep_store::encoding::{
-    self, Damaged, In, Out, TAIL_MAX, decode_shared_key, location, location_bytes, purpose,
-    purpose_code, tail,
+    self, Damaged, In, Out, decode_shared_key, put_timer, tail, take_timer,
 };
 use everstep_store::{RowKey, SharedKey, SharedKind, TimerRow};
 
@@ -208,19 +207,8 @@ pub(crate) fn tag(tag: &str) -> Vec<u8> {
 pub(crate) fn timer(row: &TimerRow) -> (Vec<u8>, Vec<u8>) {
     let mut key = Out::default();
     key.fixed(row.due.as_millis()).fixed(row.stream.0);
-    key.byte(purpose_code(row.purpose));
-    let Some(location) = &row.location else {
-        key.byte(0);
-        return (key.0, Vec::new());
-    };
-    let whole = location_bytes(location);
-    if whole.len() <= TAIL_MAX {
-        key.byte(1).raw(&whole);
-        return (key.0, Vec::new());
-    }
-    key.byte(2);
-    tail(&mut key, &whole);
-    (key.0, whole)
+    let value = put_timer(&mut key, row);
+    (key.0, value)
 }
 
 /// Where timers due at or after a time begin.
@@ -233,13 +221,7 @@ pub(crate) fn timer_row(key: &[u8], value: &[u8]) -> Result<TimerRow, Damaged> {
     let mut input = In(key);
     let due = Timestamp::from_millis(input.fixed()?);
     let stream = StreamNumber(input.fixed()?);
-    let purpose = purpose(input.byte()?)?;
-    let location = match input.byte()? {
-        0 => None,
-        1 => Some(location(&mut input)?),
-        2 => Some(location(&mut In(value))?),
-        _ => return Err(Damaged("a timer's place is of an unknown kind")),
-    };
+    let (purpose, location) = take_timer(&mut input, value)?;
     Ok(TimerRow {
         due,
         stream,

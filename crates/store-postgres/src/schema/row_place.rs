@@ -1,10 +1,7 @@
 //! Where a row is in the table `rows`, and what it holds there. `docs/format.md` describes it.
 
 use everstep_model::{RecordNumber, StreamNumber, Timestamp};
-use everstep_store::encoding::{
-    self, Damaged, In, Out, TAIL_MAX, Unreadable, location, location_bytes, purpose, purpose_code,
-    tail,
-};
+use everstep_store::encoding::{self, Damaged, In, Out, Unreadable, put_timer, tail, take_timer};
 use everstep_store::{
     CommitTime, GenerationRow, ProducerRow, Row, RowKey, SharedKind, SharedRow, TimerRow,
 };
@@ -141,17 +138,8 @@ impl RowPlace {
     fn of_timer(timer: &TimerRow) -> Self {
         let mut out = Out::default();
         let due = millis(timer.due);
-        out.fixed(uncount(due)).byte(purpose_code(timer.purpose));
-        match &timer.location {
-            None => {
-                out.byte(0);
-            }
-            Some(location) => {
-                let whole = location_bytes(location);
-                out.byte(if whole.len() <= TAIL_MAX { 1 } else { 2 });
-                tail(&mut out, &whole);
-            }
-        }
+        out.fixed(uncount(due));
+        put_timer(&mut out, timer);
         Self {
             kind: Kind::Timer,
             stream: timer.stream,
@@ -164,11 +152,7 @@ impl RowPlace {
 /// What a row holds: its bytes without what only the commit knows, and that.
 pub(crate) fn contents(row: &Row) -> (Vec<u8>, Option<i64>) {
     match row {
-        Row::Timer(timer) => {
-            let location = timer.location.as_ref().map(location_bytes);
-            let long = location.filter(|bytes| bytes.len() > TAIL_MAX);
-            (long.unwrap_or_default(), None)
-        }
+        Row::Timer(timer) => (put_timer(&mut Out::default(), timer), None),
         Row::Generation(row) => {
             let unplaced = GenerationRow {
                 stream: StreamNumber(0),
@@ -239,13 +223,7 @@ pub(crate) fn row(key: &RowKey, bytes: &[u8], place: Option<i64>) -> Result<Row,
 pub(crate) fn timer(stream: StreamNumber, key: &[u8], bytes: &[u8]) -> Result<TimerRow, Damaged> {
     let mut input = In(key);
     let due = Timestamp::from_millis(input.fixed()?);
-    let purpose = purpose(input.byte()?)?;
-    let location = match input.byte()? {
-        0 => None,
-        1 => Some(location(&mut input)?),
-        2 => Some(location(&mut In(bytes))?),
-        _ => return Err(Damaged("a timer's place is of an unknown kind")),
-    };
+    let (purpose, location) = take_timer(&mut input, bytes)?;
     Ok(TimerRow {
         due,
         stream,

@@ -8,6 +8,6 @@ mod shared;
 mod stream;
 
 pub use bytes::{Damaged, In, Out, text};
-pub use places::{TAIL_MAX, checked_name, location, location_bytes, purpose, purpose_code, tail};
+pub use places::{TAIL_MAX, checked_name, purpose, put_timer, tail, take_timer};
 pub use rows::{Unreadable, VERSION, decode_effect, decode_row, encode_row, versioned};
 pub use shared::{decode_shared_key, range_bounds, shared_key};

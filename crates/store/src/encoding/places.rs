@@ -4,13 +4,13 @@ use everstep_model::record::TimerPurpose;
 use everstep_model::{Location, Name, Scope, Segment};
 
 use super::bytes::{Damaged, In, Out, text};
+use crate::row::TimerRow;
 
 /// Bytes of a key's last part that are kept as they are.
 pub const TAIL_MAX: usize = 1_024;
 
 /// The byte of a purpose.
-#[must_use]
-pub fn purpose_code(purpose: TimerPurpose) -> u8 {
+fn purpose_code(purpose: TimerPurpose) -> u8 {
     match purpose {
         TimerPurpose::Sleep => 0,
         TimerPurpose::Wait => 1,
@@ -43,7 +43,7 @@ pub fn purpose(code: u8) -> Result<TimerPurpose, Damaged> {
 /// A location so that byte order is its own order. Names hold no control characters, so a zero ends
 /// them.
 #[must_use]
-pub fn location_bytes(location: &Location) -> Vec<u8> {
+pub(super) fn location_bytes(location: &Location) -> Vec<u8> {
     let mut out = Out::default();
     for segment in location.scope.segments() {
         match segment {
@@ -62,7 +62,7 @@ pub fn location_bytes(location: &Location) -> Vec<u8> {
 }
 
 /// Reads a location back.
-pub fn location(input: &mut In<'_>) -> Result<Location, Damaged> {
+pub(super) fn location(input: &mut In<'_>) -> Result<Location, Damaged> {
     let mut path = Vec::new();
     loop {
         match input.byte()? {
@@ -77,6 +77,36 @@ pub fn location(input: &mut In<'_>) -> Result<Location, Damaged> {
         name: name_part(input)?,
         counter: input.fixed_short()?,
     })
+}
+
+/// Writes the purpose and the location of a timer to its key. Returns the value of its row: the
+/// location if it is too long for a key, otherwise nothing.
+pub fn put_timer(key: &mut Out, timer: &TimerRow) -> Vec<u8> {
+    key.byte(purpose_code(timer.purpose));
+    let Some(location) = &timer.location else {
+        key.byte(0);
+        return Vec::new();
+    };
+    let whole = location_bytes(location);
+    let fits = whole.len() <= TAIL_MAX;
+    key.byte(if fits { 1 } else { 2 });
+    tail(key, &whole);
+    if fits { Vec::new() } else { whole }
+}
+
+/// Reads what [`put_timer`] has written.
+pub fn take_timer(
+    key: &mut In<'_>,
+    value: &[u8],
+) -> Result<(TimerPurpose, Option<Location>), Damaged> {
+    let purpose = purpose(key.byte()?)?;
+    let location = match key.byte()? {
+        0 => None,
+        1 => Some(location(key)?),
+        2 => Some(location(&mut In(value))?),
+        _ => return Err(Damaged("a timer's place is of an unknown kind")),
+    };
+    Ok((purpose, location))
 }
 
 fn name_part(input: &mut In<'_>) -> Result<Name, Damaged> {

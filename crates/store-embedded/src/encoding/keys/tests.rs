@@ -36,7 +36,7 @@ fn any_timer() -> impl Strategy<Value = TimerRow> {
         .prop_map(|(due, stream, code, location)| TimerRow {
             due: Timestamp::from_millis(due),
             stream: StreamNumber(stream),
-            purpose: purpose(code).unwrap(),
+            purpose: encoding::purpose(code).unwrap(),
             location,
         })
 }
