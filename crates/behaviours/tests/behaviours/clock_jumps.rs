@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use everstep::journal::Timestamp;
 use everstep::testing::{VirtualRuntime, virtual_time};
-use everstep::{Ctx, Engine, RunStatus, secs};
+use everstep::{Ctx, Engine, RunStatus, Workflows, secs};
 use everstep_engine::Runtime;
 use everstep_store::{BoxFuture, Clock, MemoryStore};
 
@@ -67,7 +67,7 @@ async fn node(store: &MemoryStore, process: &Arc<Wrong>) -> Engine {
     let nap = |ctx: Ctx, _: ()| async move { ctx.sleep("nap", secs(100)).await };
     Engine::on_store(Arc::new(store.clone()))
         .runtime(process.clone())
-        .function("nap", nap)
+        .workflows(Workflows::new().function("nap", nap))
         .start()
         .await
         .unwrap()

@@ -8,7 +8,8 @@ use everstep::inspect::StepStatus;
 use everstep::journal::Timestamp;
 use everstep::testing::{JournalView, VirtualRuntime, virtual_time};
 use everstep::{
-    Ctx, Engine, ErrorCode, Result, RunHandle, RunStatus, Settings, millis, minutes, secs,
+    Ctx, Engine, ErrorCode, Result, RunHandle, RunStatus, Settings, Workflows, millis, minutes,
+    secs,
 };
 use everstep_store::{Clock, LocalBus, MemoryStore};
 use futures_util::future::join_all;
@@ -86,11 +87,14 @@ impl Cluster {
             .bus(Arc::new(self.bus.clone()))
             .runtime(runtime.clone())
             .settings(settings)
-            .function("w", work)
-            .function("nap", nap)
-            .function("wait", |ctx: Ctx, _: ()| async move {
-                ctx.event::<Ping>().await
-            })
+            .workflows(
+                Workflows::new()
+                    .function("w", work)
+                    .function("nap", nap)
+                    .function("wait", |ctx: Ctx, _: ()| async move {
+                        ctx.event::<Ping>().await
+                    }),
+            )
             .start()
             .await
             .unwrap();

@@ -8,7 +8,8 @@ mod program;
 mod requests;
 
 use everstep::{
-    AnyEvent, Ctx, EngineBuilder, Error, Event, Options, Result, Rpc, WorkerBuilder, millis, secs,
+    AnyEvent, Ctx, EngineBuilder, Error, Event, Options, Result, Rpc, WorkerBuilder, Workflows,
+    millis, secs,
 };
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
@@ -59,14 +60,16 @@ impl Rpc for Ask {
 macro_rules! register {
     ($builder:expr, $env:expr) => {{
         let env = $env;
-        $builder
-            .function("leaf", leaf)
-            .function("collector", collect)
-            .function_with(
-                RANDOM,
-                Options::new().execution_retries(1),
-                move |ctx, program: Vec<Op>| run_program(ctx, program, env.clone()),
-            )
+        $builder.workflows(
+            Workflows::new()
+                .function("leaf", leaf)
+                .function("collector", collect)
+                .function_with(
+                    RANDOM,
+                    Options::new().execution_retries(1),
+                    move |ctx, program: Vec<Op>| run_program(ctx, program, env.clone()),
+                ),
+        )
     }};
 }
 
