@@ -40,7 +40,7 @@ pub(crate) fn step_records(location: Location, texts: &RandomTexts) -> anyhow::R
 
 #[cfg(test)]
 mod tests {
-    use everstep::{Engine, Error, Name};
+    use everstep::{Engine, Error, Name, Workflows};
     use everstep_model::{Frame, FrameHeader};
 
     use super::*;
@@ -51,7 +51,7 @@ mod tests {
             let work = || async { Ok::<_, Error>("x".repeat(98)) };
             ctx.step("step-0", work).await.map(|_| ())
         };
-        let engine = Engine::in_memory().function("one-step", workflow);
+        let engine = Engine::in_memory().workflows(Workflows::new().function("one-step", workflow));
         let engine = engine.start().await.unwrap();
         let run = engine.start_by_name("one-step", Payload::null());
         let run = run.await.unwrap();

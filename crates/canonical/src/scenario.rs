@@ -5,7 +5,7 @@ use std::fmt;
 use std::pin::Pin;
 
 use everstep::testing::{Recording, ReplayError, replay_check_function};
-use everstep::{Ctx, Engine, EngineBuilder, Result};
+use everstep::{Ctx, Engine, EngineBuilder, Result, Workflows};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -120,7 +120,7 @@ impl Registry for EngineBuilder {
         I: DeserializeOwned + Send + 'static,
         O: Serialize + Send + 'static,
     {
-        Self::function(self, name, function)
+        self.workflows(Workflows::new().function(name, function))
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use everstep::operation::StepContext;
 use everstep::{
-    AnyEvent, Ctx, EngineBuilder, Error, Event, Options, Payload, Result, Retry, millis,
+    AnyEvent, Ctx, EngineBuilder, Error, Event, Options, Payload, Result, Retry, Workflows, millis,
 };
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
@@ -28,9 +28,11 @@ impl Event for Token {
 }
 
 pub(crate) fn register(builder: EngineBuilder, ledger: Arc<Ledger>) -> EngineBuilder {
-    builder.function_with(PROGRAM, Options::new(), move |ctx, program: Program| {
-        run(ctx, program, ledger.clone())
-    })
+    builder.workflows(Workflows::new().function_with(
+        PROGRAM,
+        Options::new(),
+        move |ctx, program: Program| run(ctx, program, ledger.clone()),
+    ))
 }
 
 /// Executes the program without recording effects, for replays.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use everstep::testing::VirtualRuntime;
-use everstep::{AnyEvent, Ctx, Engine, Error, Event, Payload, Result};
+use everstep::{AnyEvent, Ctx, Engine, Error, Event, Payload, Result, Workflows};
 use everstep_store::LocalBus;
 use everstep_store_embedded::EmbeddedStore;
 use futures_util::future::join_all;
@@ -93,8 +93,11 @@ impl World {
             Engine::on_store(Arc::new(store))
                 .bus(Arc::new(LocalBus::new()))
                 .runtime(runtime)
-                .function("steps", steps)
-                .function("event", event)
+                .workflows(
+                    Workflows::new()
+                        .function("steps", steps)
+                        .function("event", event),
+                )
                 .start()
                 .await
                 .unwrap()

@@ -1,6 +1,5 @@
 //! Opening an engine: where it keeps things, which workflows it runs, how it behaves.
 
-use std::future::Future;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,16 +11,12 @@ use everstep_engine::{
 
 use everstep_model::{ErrorCode, Name, RunId};
 use everstep_store::{Bus, Clock, LocalBus, MemoryStore, Store, StoreError};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use crate::client::Client;
-use crate::ctx::{AnyEvent, Ctx};
 use crate::declaration::Declaration;
-use crate::error::Result;
 use crate::execution::Mocks;
 use crate::options::Options;
-use crate::workflow::{RegisterError, Registry, Workflow, Workflows};
+use crate::workflow::{RegisterError, Registry, Workflows};
 
 /// Why an engine could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -178,42 +173,10 @@ impl EngineBuilder {
         }
     }
 
-    /// Registers a list of workflows.
+    /// Registers workflows. A second call adds to the first.
     #[must_use]
     pub fn workflows(mut self, workflows: Workflows) -> Self {
         self.workflows = self.workflows.and(workflows);
-        self
-    }
-
-    /// Registers a workflow.
-    #[must_use]
-    pub fn workflow<W: Workflow>(mut self, workflow: W) -> Self {
-        self.workflows = self.workflows.workflow(workflow);
-        self
-    }
-
-    /// Registers a plain async function as a workflow.
-    #[must_use]
-    pub fn function<F, I, O, Fut>(self, name: &str, function: F) -> Self
-    where
-        F: Fn(Ctx<AnyEvent>, I) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<O>> + Send + 'static,
-        I: DeserializeOwned + Send + 'static,
-        O: Serialize + Send + 'static,
-    {
-        self.function_with(name, Options::new(), function)
-    }
-
-    /// Registers a plain async function as a workflow with options.
-    #[must_use]
-    pub fn function_with<F, I, O, Fut>(mut self, name: &str, options: Options, function: F) -> Self
-    where
-        F: Fn(Ctx<AnyEvent>, I) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<O>> + Send + 'static,
-        I: DeserializeOwned + Send + 'static,
-        O: Serialize + Send + 'static,
-    {
-        self.workflows = self.workflows.function_with(name, options, function);
         self
     }
 

@@ -40,7 +40,6 @@ pub use workflow::{Workflow, Workflows};
 
 pub use everstep_engine::{Retention, Role, Roles, Settings};
 pub use everstep_model::{
-    Backoff, ErrorCode, Failure, InvalidDuration, Name, Payload, RunId, RunStatus, days, hours,
-    millis, minutes, parse_duration, secs,
+    ErrorCode, Failure, Name, Payload, RunId, RunStatus, days, hours, millis, minutes,
+    parse_duration, secs,
 };
-pub use everstep_store::StoreError;

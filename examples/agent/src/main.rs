@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 
 use everstep::journal::Body;
 use everstep::journal::record::{RpcRequested, StepCompleted};
-use everstep::{Engine, Handle, days, millis};
+use everstep::{Engine, Handle, Workflows, days, millis};
 use everstep_agent::agent::{Agent, ApproveTool, Decision, Stop, Verdict};
 use everstep_agent::model::{Model, Move};
 use everstep_agent::tools::Tools;
@@ -25,7 +25,10 @@ async fn main() -> Result<(), Failure> {
         budget: 10,
         patience: days(7),
     };
-    let engine = Engine::open(&folder).workflow(agent).start().await?;
+    let engine = Engine::open(&folder)
+        .workflows(Workflows::new().workflow(agent))
+        .start()
+        .await?;
     let task = "Plan a trip to Lisbon".to_owned();
     let run = engine.start::<Agent>(&task).id("agent-1").await?;
     println!("{task}: {}", run.status().await?);

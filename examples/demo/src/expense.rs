@@ -157,14 +157,18 @@ mod tests {
 
     use everstep::operation::RpcId;
     use everstep::testing::{VirtualRuntime, virtual_time};
-    use everstep::{Engine, ErrorCode, Handle, days, secs};
+    use everstep::{Engine, ErrorCode, Handle, Workflows, days, secs};
 
     use super::*;
 
     async fn submit() -> (Engine, Handle<Expense>, RpcId) {
         let runtime = Arc::new(VirtualRuntime::new(1));
         let builder = Engine::in_memory().runtime(runtime).development(true);
-        let engine = builder.workflow(Expense::default()).start().await.unwrap();
+        let engine = builder
+            .workflows(Workflows::new().workflow(Expense::default()))
+            .start()
+            .await
+            .unwrap();
         let input = ExpenseInput {
             amount: 1_500,
             description: "Team dinner".into(),

@@ -95,14 +95,18 @@ mod tests {
     use std::sync::Arc;
 
     use everstep::testing::{VirtualRuntime, virtual_time};
-    use everstep::{Engine, WaitError};
+    use everstep::{Engine, WaitError, Workflows};
 
     use super::*;
 
     async fn greet(name: &str) -> Result<Greeting, WaitError> {
         let runtime = Arc::new(VirtualRuntime::new(1));
         let builder = Engine::in_memory().runtime(runtime).development(true);
-        let engine = builder.workflow(Hello::default()).start().await.unwrap();
+        let engine = builder
+            .workflows(Workflows::new().workflow(Hello::default()))
+            .start()
+            .await
+            .unwrap();
         let input = HelloInput { name: name.into() };
         let greeting = engine.start_and_wait::<Hello>(&input).await;
         engine.shutdown().await;

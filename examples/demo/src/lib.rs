@@ -13,7 +13,7 @@ pub mod hello;
 pub mod pace;
 pub mod payment;
 
-use everstep::EngineBuilder;
+use everstep::{EngineBuilder, Workflows};
 
 pub use expense::Expense;
 pub use gateway::Gateway;
@@ -24,8 +24,10 @@ pub use payment::Payment;
 /// Registers all demo workflows.
 #[must_use]
 pub fn register(engine: EngineBuilder, pace: Pace, gateway: Gateway) -> EngineBuilder {
-    engine
-        .workflow(Hello { pace })
-        .workflow(Payment { gateway, pace })
-        .workflow(Expense { pace })
+    engine.workflows(
+        Workflows::new()
+            .workflow(Hello { pace })
+            .workflow(Payment { gateway, pace })
+            .workflow(Expense { pace }),
+    )
 }

@@ -12,7 +12,7 @@ mod customer;
 mod order;
 mod shop;
 
-use everstep::Engine;
+use everstep::{Engine, Workflows};
 use everstep_server::{Connections, serve};
 use tokio::net::TcpListener;
 
@@ -21,7 +21,10 @@ use order::Order;
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let stays_open = std::env::args().any(|arg| arg == "--serve");
-    let engine = Engine::in_memory().workflow(Order).start().await?;
+    let engine = Engine::in_memory()
+        .workflows(Workflows::new().workflow(Order))
+        .start()
+        .await?;
     let port = if stays_open { 8080 } else { 0 };
     let listener = TcpListener::bind(("127.0.0.1", port)).await?;
     let url = format!("http://localhost:{}", listener.local_addr()?.port());

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use everstep::{Ctx, Engine, Result, Workflow, secs};
+use everstep::{Ctx, Engine, Result, Workflow, Workflows, secs};
 use serde::{Deserialize, Serialize};
 
 /// What a run is started with.
@@ -49,7 +49,7 @@ async fn ship(item: &str) -> Result<String> {
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Everything is kept in one directory. Any will do.
     let engine = Engine::open("target/getting-started")
-        .workflow(Checkout)
+        .workflows(Workflows::new().workflow(Checkout))
         .start()
         .await?;
 

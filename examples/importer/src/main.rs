@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use everstep::journal::Body;
-use everstep::{Engine, Handle, ReadError, WaitError, millis};
+use everstep::{Engine, Handle, ReadError, WaitError, Workflows, millis};
 use everstep_importer::import::{Import, Progress};
 use everstep_importer::world::{Source, Warehouse};
 
@@ -24,7 +24,10 @@ async fn main() -> Result<(), Failure> {
         source: Source { pages, latency },
         warehouse: warehouse.clone(),
     };
-    let engine = Engine::open(&folder).workflow(import).start().await?;
+    let engine = Engine::open(&folder)
+        .workflows(Workflows::new().workflow(import))
+        .start()
+        .await?;
     let begun = Instant::now();
     let run = engine.start::<Import>(&()).id("import-1").await?;
     if !run.created() {

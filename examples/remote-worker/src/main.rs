@@ -15,7 +15,7 @@ mod order;
 use std::time::Duration;
 
 use anyhow::Context;
-use everstep::{Client, Engine, RunStatus, Worker};
+use everstep::{Client, Engine, RunStatus, Worker, Workflows};
 use everstep_server::{Access, Connections, Options, router, serve};
 use order::{Approval, Fulfilment, Order};
 use tokio::net::TcpListener;
@@ -76,7 +76,9 @@ async fn serve_runs(
 }
 
 fn start_worker(url: &str) -> anyhow::Result<Worker> {
-    let worker = Worker::connect(url).workflow(Fulfilment).slots(100);
+    let worker = Worker::connect(url)
+        .workflows(Workflows::new().workflow(Fulfilment))
+        .slots(100);
     Ok(worker.name("warehouse").start()?)
 }
 

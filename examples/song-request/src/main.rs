@@ -1,7 +1,7 @@
 //! An evening on the channel: three song requests and a raffle, with a success and two refunds. Run
 //! it, kill it with `kill -9`, and run it again: it continues where it was, even during a rollback.
 
-use everstep::{Engine, Handle, WaitError, Workflow, millis};
+use everstep::{Engine, Handle, WaitError, Workflow, Workflows, millis};
 use everstep_song_request::raffle::{Raffle, RaffleInput};
 use everstep_song_request::song::{SongRequest, SongRequestInput};
 use everstep_song_request::world::{CATALOGUE, World};
@@ -17,10 +17,13 @@ async fn main() -> Result<(), Failure> {
 
     let world = World::slow(millis(200)).aloud().refusing("redemption-3");
     let engine = Engine::open(&folder)
-        .workflow(SongRequest {
-            world: world.clone(),
-        })
-        .workflow(Raffle { world })
+        .workflows(
+            Workflows::new()
+                .workflow(SongRequest {
+                    world: world.clone(),
+                })
+                .workflow(Raffle { world }),
+        )
         .start()
         .await?;
 

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use everstep::testing::{VirtualRuntime, virtual_time};
-use everstep::{Ctx, Engine, Error, ErrorCode, Failure, Options, Payload, Result, RunStatus, secs};
+use everstep::{
+    Ctx, Engine, Error, ErrorCode, Failure, Options, Payload, Result, RunStatus, Workflows, secs,
+};
 
 use crate::support::{Ping, failure, for_each_store, json, ok, start};
 
@@ -14,7 +16,7 @@ fn fails_with(code: Code, check: impl Fn(&Failure)) {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", move |ctx, ()| code(ctx))
+            .workflows(Workflows::new().function("w", move |ctx, ()| code(ctx)))
             .start()
             .await;
         let failure = failure(&start(&test).await).await;
@@ -71,10 +73,11 @@ fn a_result_of_the_workflow_that_cannot_be_recorded_is_its_failure() {
         let large = |_: Ctx, _: ()| async { Ok("x".repeat(1 << 20)) };
         let odd = |_: Ctx, _: ()| async { Ok(HashMap::from([(vec![1], 1)])) };
         let options = Options::new().execution_retries(3);
-        let builder = store
-            .engine()
-            .function_with("large", options, large)
-            .function_with("odd", options, odd);
+        let builder = store.engine().workflows(
+            Workflows::new()
+                .function_with("large", options, large)
+                .function_with("odd", options, odd),
+        );
         let test = builder.start().await;
         for (workflow, code) in [
             ("large", ErrorCode::PayloadTooLarge),
@@ -97,7 +100,11 @@ fn a_panic_in_the_workflow_is_the_failure_of_its_run_alone() {
             assert!(n != 1, "out of cheese");
             Ok(n)
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let bad = test.start_by_name("w", json(&1)).await.unwrap();
         let good = test.start_by_name("w", json(&2)).await.unwrap();
         let failure = failure(&bad).await;
@@ -113,7 +120,11 @@ fn a_panic_in_the_workflow_is_the_failure_of_its_run_alone() {
 fn bad_starts_are_refused_and_create_nothing() {
     for_each_store(async |store| {
         let code = |_: Ctx, _: Option<String>| async { Ok(()) };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let start = || test.start_by_name("w", json(&()));
         let large = Payload::from_json(format!("\"{}\"", "x".repeat(1 << 20))).unwrap();
         for (refused, code) in [
@@ -155,9 +166,10 @@ fn bad_events_are_refused_and_store_nothing() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function(
-                "w",
-                |ctx: Ctx, _: ()| async move { ctx.event::<Ping>().await },
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    ctx.event::<Ping>().await
+                }),
             )
             .start()
             .await;
@@ -187,9 +199,11 @@ fn a_recorded_result_that_no_longer_fits_its_type_fails_the_run() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                ctx.step("a", || async { Ok::<_, Error>(f64::NAN) }).await
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    ctx.step("a", || async { Ok::<_, Error>(f64::NAN) }).await
+                }),
+            )
             .start()
             .await;
         let failure = failure(&start(&test).await).await;
@@ -210,18 +224,36 @@ fn misdeclared_workflows_do_not_start_an_engine() {
     virtual_time(async {
         let builder = || Engine::in_memory().runtime(std::sync::Arc::new(VirtualRuntime::new(1)));
         for (builder, expected) in [
-            (builder().function("", nothing), "invalid name"),
-            (builder().function("__w", nothing), "reserved"),
             (
-                builder().function("w", nothing).function("w", nothing),
+                builder().workflows(Workflows::new().function("", nothing)),
+                "invalid name",
+            ),
+            (
+                builder().workflows(Workflows::new().function("__w", nothing)),
+                "reserved",
+            ),
+            (
+                builder().workflows(
+                    Workflows::new()
+                        .function("w", nothing)
+                        .function("w", nothing),
+                ),
                 "two workflows",
             ),
             (
-                builder().function_with("w", Options::new().timeout(secs(0)), nothing),
+                builder().workflows(Workflows::new().function_with(
+                    "w",
+                    Options::new().timeout(secs(0)),
+                    nothing,
+                )),
                 "workflow `w`: a step's timeout",
             ),
             (
-                builder().function_with("w", Options::new().deadline(secs(0)), nothing),
+                builder().workflows(Workflows::new().function_with(
+                    "w",
+                    Options::new().deadline(secs(0)),
+                    nothing,
+                )),
                 "workflow `w`: a deadline",
             ),
             (

@@ -1,7 +1,7 @@
 //! Many starts at once, and events with what is known about them.
 
 use everstep::journal::Timestamp;
-use everstep::{AnyEvent, Ctx, ErrorCode, Result, Workflow, hours, secs};
+use everstep::{AnyEvent, Ctx, ErrorCode, Result, Workflow, Workflows, hours, secs};
 
 use crate::support::{Ping, for_each_store, ok, output, ping, restart, start};
 
@@ -21,7 +21,11 @@ impl Workflow for Double {
 #[test]
 fn a_batch_reports_on_each_id_and_handles_repeated_ones_once() {
     for_each_store(async |store| {
-        let test = store.engine().workflow(Double).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().workflow(Double))
+            .start()
+            .await;
         test.start::<Double>(&1).id("there").await.unwrap();
         let ids = ["new", "there", "new", "not/legal"];
         let runs = ids.into_iter().zip(10..).map(|(id, n)| (id.to_owned(), n));
@@ -54,7 +58,11 @@ fn a_wait_can_tell_when_its_event_was_sent_the_same_on_every_replay() {
             ctx.sleep("again", hours(1)).await?;
             Ok((received.event.0, received.sent_at, received.record.0))
         };
-        let mut test = store.engine().function("w", code).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         test.advance(hours(1)).await;
         let sent_at: Timestamp = test.now();

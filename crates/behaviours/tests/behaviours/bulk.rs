@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use everstep::control::{Because, BulkProgress, Control, Effect};
-use everstep::{RunStatus, millis, secs};
+use everstep::{RunStatus, Workflows, millis, secs};
 
 use crate::control_support::{fails_in_b, resting, two_steps};
 use crate::support::{for_each_store, json};
@@ -14,8 +14,11 @@ fn every_run_of_a_filter_is_dealt_with_and_reported_on() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("rest", resting)
-            .function("steps", two_steps)
+            .workflows(
+                Workflows::new()
+                    .function("rest", resting)
+                    .function("steps", two_steps),
+            )
             .start()
             .await;
         for n in 0..30 {
@@ -77,7 +80,11 @@ fn every_run_of_a_filter_is_dealt_with_and_reported_on() {
 #[test]
 fn all_failed_runs_of_a_workflow_are_recovered_together() {
     for_each_store(async |store| {
-        let mut test = store.engine().function("w", fails_in_b).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", fails_in_b))
+            .start()
+            .await;
         for n in 0..10 {
             test.start_by_name("w", json(&()))
                 .id(format!("r{n}"))
@@ -87,14 +94,14 @@ fn all_failed_runs_of_a_workflow_are_recovered_together() {
         test.advance(secs(5)).await;
         // The next release has a bank.
         test.redeploy(|setup| {
-            setup.function(
+            setup.workflows(Workflows::new().function(
                 "w",
                 |ctx: everstep::Ctx<everstep::AnyEvent>, (): ()| async move {
                     let a: u32 = ctx.step("a", || crate::support::ok(1)).await?;
                     let b: u32 = ctx.step("b", || crate::support::ok(2)).await?;
                     Ok::<_, everstep::Error>(a + b)
                 },
-            )
+            ))
         })
         .await;
         let failed = test.list().workflow("w").status(RunStatus::Failed);

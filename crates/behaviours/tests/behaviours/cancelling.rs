@@ -3,8 +3,8 @@
 use everstep::control::{Because, Effect};
 use everstep::journal::Body;
 use everstep::{
-    AnyEvent, Ctx, Error, ErrorCode, Result, RunHandle, RunStatus, WaitError, hours, millis,
-    minutes, secs,
+    AnyEvent, Ctx, Error, ErrorCode, Result, RunHandle, RunStatus, WaitError, Workflows, hours,
+    millis, minutes, secs,
 };
 
 use crate::control_support::{PING, resting, slow, status_everywhere, two_steps};
@@ -22,7 +22,9 @@ async fn cancelled_because(run: &RunHandle) -> Option<String> {
 fn a_parked_run_is_cancelled_at_once_and_leaves_no_timer() {
     for_each_store(async |store| {
         for evicted in [false, true] {
-            let mut engine = store.engine().function("w", resting);
+            let mut engine = store
+                .engine()
+                .workflows(Workflows::new().function("w", resting));
             if evicted {
                 engine = engine.evict_all();
             }
@@ -68,7 +70,11 @@ fn cancelling_undoes_completed_steps_unless_they_are_kept() {
                 ctx.sleep("rest", hours(1)).await
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         for (id, is_kept) in [("undone", false), ("kept", true)] {
             let run = test.start_by_name("w", json(&())).id(id).await.unwrap();
             test.reach(&run, RunStatus::Sleeping).await;
@@ -100,7 +106,11 @@ fn a_running_step_ends_first_and_its_result_is_kept_but_not_used() {
                 ctx.step("b", || slow(100, 2u32)).await
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         test.advance(millis(50)).await;
         run.cancel().keep().await.unwrap();
@@ -117,7 +127,11 @@ fn a_running_step_ends_first_and_its_result_is_kept_but_not_used() {
 #[test]
 fn the_first_reason_is_kept_and_later_requests_do_nothing() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", two_steps).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", two_steps))
+            .start()
+            .await;
         let run = start(&test).await;
         test.advance(millis(50)).await;
         run.cancel().keep().reason("first").await.unwrap();
@@ -135,7 +149,11 @@ fn the_first_reason_is_kept_and_later_requests_do_nothing() {
 #[test]
 fn a_request_records_who_asked_why_and_whether_to_undo() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", resting).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", resting))
+            .start()
+            .await;
         let run = start(&test).await;
         run.cancel().reason("why").by("alice").await.unwrap();
         let journal = test.journal(&run).await;
@@ -157,7 +175,11 @@ fn a_request_records_who_asked_why_and_whether_to_undo() {
 #[test]
 fn a_paused_run_can_be_cancelled() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", resting).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", resting))
+            .start()
+            .await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::Sleeping).await;
         run.pause().await.unwrap();
@@ -172,7 +194,11 @@ fn a_paused_run_can_be_cancelled() {
 #[test]
 fn a_cancellation_outlives_a_crash() {
     for_each_store(async |store| {
-        let mut test = store.engine().function("w", two_steps).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", two_steps))
+            .start()
+            .await;
         let run = start(&test).await;
         test.advance(millis(50)).await;
         run.cancel().keep().reason("stop").await.unwrap();
@@ -186,11 +212,17 @@ fn a_cancellation_outlives_a_crash() {
 #[test]
 fn without_a_worker_a_cancellation_is_recorded_and_waits_for_one() {
     for_each_store(async |store| {
-        let mut test = store.engine().function("w", resting).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", resting))
+            .start()
+            .await;
         start(&test).await;
         test.advance(secs(1)).await;
-        test.redeploy(|setup| setup.function("other", |_: Ctx, (): ()| ok(())))
-            .await;
+        test.redeploy(|setup| {
+            setup.workflows(Workflows::new().function("other", |_: Ctx, (): ()| ok(())))
+        })
+        .await;
         let run = test.run("r").await.unwrap();
         let done = run.cancel().keep().await.unwrap();
         assert_eq!(
@@ -198,7 +230,8 @@ fn without_a_worker_a_cancellation_is_recorded_and_waits_for_one() {
             (RunStatus::Cancelling, Effect::NeedsWorker)
         );
         assert_eq!(status_everywhere(&test, &run).await, RunStatus::Cancelling);
-        test.redeploy(|setup| setup.function("w", resting)).await;
+        test.redeploy(|setup| setup.workflows(Workflows::new().function("w", resting)))
+            .await;
         cancelled_because(&test.run("r").await.unwrap()).await;
     });
 }
@@ -210,7 +243,11 @@ fn cancelling_and_completing_at_the_same_moment_leaves_one_or_the_other() {
         ctx.step("a", || slow(10, 1)).await
     }
     for_each_store(async |store| {
-        let test = store.engine().function("w", one).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", one))
+            .start()
+            .await;
         for at in 5..15 {
             let run = test
                 .start_by_name("w", json(&()))
@@ -238,10 +275,12 @@ fn code_that_goes_on_after_its_cancellation_is_ended() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                while ctx.sleep("nap", hours(1)).await.is_err() || ctx.random() > 0 {}
-                Ok(())
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    while ctx.sleep("nap", hours(1)).await.is_err() || ctx.random() > 0 {}
+                    Ok(())
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;

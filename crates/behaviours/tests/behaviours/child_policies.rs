@@ -2,7 +2,9 @@
 
 use everstep::journal::record::ParentClose;
 use everstep::testing::TestEngine;
-use everstep::{Ctx, Error, ErrorCode, Options, Payload, Result, RunStatus, hours, minutes, secs};
+use everstep::{
+    Ctx, Error, ErrorCode, Options, Payload, Result, RunStatus, Workflows, hours, minutes, secs,
+};
 
 use crate::support::{
     Seen, TestStore, failure, for_each_store, json, ok, output, start, start_with,
@@ -65,9 +67,11 @@ async fn child(ctx: Ctx, generations: u32) -> Result<()> {
 }
 
 async fn engine(store: &TestStore) -> TestEngine {
-    let builder = store.engine().function("c", child);
+    let builder = store
+        .engine()
+        .workflows(Workflows::new().function("c", child));
     builder
-        .function_with("w", Options::new(), parent)
+        .workflows(Workflows::new().function_with("w", Options::new(), parent))
         .start()
         .await
 }
@@ -161,7 +165,9 @@ fn a_child_that_is_executing_a_step_is_ended_too() {
                     }
                 }
             };
-            let builder = store.engine().function("c", busy).function("w", parent);
+            let builder = store
+                .engine()
+                .workflows(Workflows::new().function("c", busy).function("w", parent));
             let test = builder.start().await;
             test.start_by_name("w", json(&("drops", policy)))
                 .id("r")
@@ -192,8 +198,7 @@ fn a_detached_child_lives_on_its_own() {
         };
         let test = store
             .engine()
-            .function("c", child)
-            .function("w", parent)
+            .workflows(Workflows::new().function("c", child).function("w", parent))
             .start()
             .await;
         let run = start(&test).await;
@@ -245,8 +250,14 @@ fn a_parent_hears_that_its_child_was_ended_by_somebody_else() {
                     .on_parent_close(policy);
                 child.timeout(secs(5)).await
             };
-            let builder = store.engine().function("c", child);
-            let builder = builder.function("outer", outer).function("w", middle);
+            let builder = store
+                .engine()
+                .workflows(Workflows::new().function("c", child));
+            let builder = builder.workflows(
+                Workflows::new()
+                    .function("outer", outer)
+                    .function("w", middle),
+            );
             let test = builder.start().await;
             test.start_by_name("outer", Payload::null())
                 .id("o")

@@ -3,7 +3,8 @@
 use everstep::inspect::Reason;
 use everstep::testing::TestEngine;
 use everstep::{
-    Ctx, Error, ErrorCode, Options, Payload, Result, RunStatus, Workflow, hours, minutes, secs,
+    Ctx, Error, ErrorCode, Options, Payload, Result, RunStatus, Workflow, Workflows, hours,
+    minutes, secs,
 };
 
 use crate::support::{
@@ -42,8 +43,7 @@ fn a_run_gets_the_result_of_its_child() {
     for_each_store(async |store: &TestStore| {
         let test = store
             .engine()
-            .workflow(Double)
-            .function("w", doubled)
+            .workflows(Workflows::new().workflow(Double).function("w", doubled))
             .start()
             .await;
         let run = start_with(&test, &10).await;
@@ -66,8 +66,7 @@ fn a_crash_does_not_start_a_child_twice() {
     for_each_store(async |store: &TestStore| {
         let mut test = store
             .engine()
-            .workflow(Double)
-            .function("w", doubled)
+            .workflows(Workflows::new().workflow(Double).function("w", doubled))
             .start()
             .await;
         let mut run = start_with(&test, &10).await;
@@ -84,7 +83,9 @@ fn a_crash_does_not_start_a_child_twice() {
 #[test]
 fn an_evicted_parent_and_evicted_children_go_on() {
     for_each_store(async |store: &TestStore| {
-        let builder = store.engine().workflow(Double).function("w", doubled);
+        let builder = store
+            .engine()
+            .workflows(Workflows::new().workflow(Double).function("w", doubled));
         let test = builder.evict_all().start().await;
         let run = start_with(&test, &1).await;
         assert_eq!(output::<u32>(&run).await, 4);
@@ -100,8 +101,7 @@ fn a_child_can_be_named_and_tagged_and_started_by_name() {
         };
         let test = store
             .engine()
-            .workflow(Double)
-            .function("w", parent)
+            .workflows(Workflows::new().workflow(Double).function("w", parent))
             .start()
             .await;
         let run = start(&test).await;
@@ -120,27 +120,30 @@ fn a_failed_child_fails_its_parent_with_its_cause() {
     for_each_store(async |store: &TestStore| {
         let test = store
             .engine()
-            .function("broken", |ctx: Ctx, _: ()| async move {
-                ctx.step("charge", || async {
-                    Err::<u32, _>(Error::fatal("card declined").named("Declined"))
-                })
-                .await
-            })
-            .function("middle", |ctx: Ctx, _: ()| async move {
-                ctx.child_by_name("broken", Payload::null())
-                    .id("lowest")
-                    .await
-            })
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let error = ctx
-                    .child_by_name("middle", Payload::null())
-                    .await
-                    .unwrap_err();
-                let child = error.child_failure().unwrap();
-                assert_eq!(child.workflow, "middle");
-                assert!(child.error.is(ErrorCode::ChildFailed) && !child.cancelled);
-                Err::<(), _>(error)
-            })
+            .workflows(
+                Workflows::new()
+                    .function("broken", |ctx: Ctx, _: ()| async move {
+                        ctx.step("charge", || async {
+                            Err::<u32, _>(Error::fatal("card declined").named("Declined"))
+                        })
+                        .await
+                    })
+                    .function("middle", |ctx: Ctx, _: ()| async move {
+                        ctx.child_by_name("broken", Payload::null())
+                            .id("lowest")
+                            .await
+                    })
+                    .function("w", |ctx: Ctx, _: ()| async move {
+                        let error = ctx
+                            .child_by_name("middle", Payload::null())
+                            .await
+                            .unwrap_err();
+                        let child = error.child_failure().unwrap();
+                        assert_eq!(child.workflow, "middle");
+                        assert!(child.error.is(ErrorCode::ChildFailed) && !child.cancelled);
+                        Err::<(), _>(error)
+                    }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -179,8 +182,7 @@ fn a_run_stops_waiting_when_its_time_is_over_and_says_so_on_every_replay() {
         };
         let mut test = store
             .engine()
-            .workflow(Double)
-            .function("w", parent)
+            .workflows(Workflows::new().workflow(Double).function("w", parent))
             .start()
             .await;
         start(&test).await;
@@ -206,8 +208,7 @@ fn a_child_that_ends_in_time_is_not_timed_out() {
         };
         let test = store
             .engine()
-            .workflow(Double)
-            .function("w", parent)
+            .workflows(Workflows::new().workflow(Double).function("w", parent))
             .start()
             .await;
         let run = start(&test).await;
@@ -224,12 +225,14 @@ fn an_id_that_leads_to_another_workflow_or_to_the_run_itself_is_an_error() {
     for_each_store(async |store: &TestStore| {
         let test = store
             .engine()
-            .workflow(Double)
-            .function("w", |ctx: Ctx, id: String| async move {
-                let error = ctx.child::<Double>(&1).id(id).await.unwrap_err();
-                let code = error.child_failure().map(|child| child.error.code.clone());
-                Ok(code.unwrap_or_else(|| error.failure().code.clone()))
-            })
+            .workflows(Workflows::new().workflow(Double).function(
+                "w",
+                |ctx: Ctx, id: String| async move {
+                    let error = ctx.child::<Double>(&1).id(id).await.unwrap_err();
+                    let code = error.child_failure().map(|child| child.error.code.clone());
+                    Ok(code.unwrap_or_else(|| error.failure().code.clone()))
+                },
+            ))
             .start()
             .await;
         let run = start_with(&test, &"r").await;
@@ -250,8 +253,7 @@ fn a_run_that_exists_already_is_waited_for() {
         let parent = |ctx: Ctx, _: ()| async move { ctx.child::<Double>(&1).id("there").await };
         let test = store
             .engine()
-            .workflow(Double)
-            .function("w", parent)
+            .workflows(Workflows::new().workflow(Double).function("w", parent))
             .start()
             .await;
         let there = test.start::<Double>(&21).id("there").await.unwrap();
@@ -281,8 +283,11 @@ fn a_restart_goes_on_waiting_for_a_run_that_is_not_a_child() {
         let waits = |ctx: Ctx, _: ()| async move { Ok(ctx.event::<Ping>().await?.0) };
         let mut test = store
             .engine()
-            .function("waits", waits)
-            .function("w", parent)
+            .workflows(
+                Workflows::new()
+                    .function("waits", waits)
+                    .function("w", parent),
+            )
             .start()
             .await;
         test.start_by_name("waits", Payload::null())
@@ -302,7 +307,11 @@ fn a_restart_goes_on_waiting_for_a_run_that_is_not_a_child() {
 #[test]
 fn a_child_of_an_unknown_workflow_is_started_once_somebody_knows_it() {
     for_each_store(async |store: &TestStore| {
-        let mut test = store.engine().function("w", doubled).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", doubled))
+            .start()
+            .await;
         let run = start_with(&test, &3).await;
         test.reach(&run, RunStatus::Waiting).await;
         test.advance(hours(1)).await;
@@ -311,8 +320,10 @@ fn a_child_of_an_unknown_workflow_is_started_once_somebody_knows_it() {
             matches!(&why.reasons[..], [Reason::Child { workflow, .. }] if workflow.as_str() == "double"),
             "{why}"
         );
-        test.redeploy(|setup| setup.workflow(Double).function("w", doubled))
-            .await;
+        test.redeploy(|setup| {
+            setup.workflows(Workflows::new().workflow(Double).function("w", doubled))
+        })
+        .await;
         let run = test.run("r").await.unwrap();
         assert_eq!(output::<u32>(&run).await, 12);
     });
@@ -324,8 +335,7 @@ fn a_waiting_parent_says_for_whom() {
         let parent = |ctx: Ctx, _: ()| async move { ctx.child::<Double>(&1).id("c").await };
         let test = store
             .engine()
-            .workflow(Double)
-            .function("w", parent)
+            .workflows(Workflows::new().workflow(Double).function("w", parent))
             .start()
             .await;
         let run = start(&test).await;
@@ -361,8 +371,11 @@ fn a_second_pass_takes_the_results_of_children_and_starts_given_up_ones_anew() {
             Ok(second)
         };
         let options = Options::new().execution_retries(1);
-        let builder = store.engine().workflow(Double);
-        let test = builder.function_with("w", options, parent).start().await;
+        let builder = store.engine().workflows(Workflows::new().workflow(Double));
+        let test = builder
+            .workflows(Workflows::new().function_with("w", options, parent))
+            .start()
+            .await;
         let run = start(&test).await;
         assert_eq!(output::<u32>(&run).await, 4);
         let page = test.list().workflow("double").await.unwrap();
@@ -385,8 +398,13 @@ fn a_child_has_the_deadline_of_its_workflow() {
             Ok(error.child_failure().unwrap().error.code.clone())
         };
         let options = Options::new().deadline(secs(3));
-        let builder = store.engine().function_with("c", options, sleeps);
-        let test = builder.function("w", parent).start().await;
+        let builder = store
+            .engine()
+            .workflows(Workflows::new().function_with("c", options, sleeps));
+        let test = builder
+            .workflows(Workflows::new().function("w", parent))
+            .start()
+            .await;
         let run = start(&test).await;
         assert_eq!(output::<String>(&run).await, "deadline_exceeded");
     });
@@ -402,8 +420,7 @@ fn a_thousand_children_of_one_run() {
         };
         let test = store
             .engine()
-            .workflow(Double)
-            .function("w", parent)
+            .workflows(Workflows::new().workflow(Double).function("w", parent))
             .start()
             .await;
         let run = start_with(&test, &1_000).await;
@@ -431,7 +448,11 @@ fn a_family_of_sixty_generations() {
                 n => ctx.child_by_name("w", json(&(n - 1))).await,
             }
         };
-        let test = store.engine().function("w", descend).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", descend))
+            .start()
+            .await;
         let run = start_with(&test, &60).await;
         let failure = failure(&run).await;
         assert!(failure.is(ErrorCode::ChildFailed), "{failure:?}");
@@ -453,8 +474,7 @@ fn bad_children_are_refused_before_they_are_started() {
         };
         let test = store
             .engine()
-            .workflow(Double)
-            .function("w", parent)
+            .workflows(Workflows::new().workflow(Double).function("w", parent))
             .start()
             .await;
         let run = start(&test).await;

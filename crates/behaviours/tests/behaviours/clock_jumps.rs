@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use everstep::testing::{VirtualRuntime, virtual_time};
-use everstep::{Ctx, Engine, RunStatus, secs};
+use everstep::{Ctx, Engine, RunStatus, Workflows, secs};
 use everstep_store::MemoryStore;
 
 use crate::support::json;
@@ -14,7 +14,7 @@ async fn node(store: &MemoryStore, process: &Arc<VirtualRuntime>) -> Engine {
     let nap = |ctx: Ctx, _: ()| async move { ctx.sleep("nap", secs(100)).await };
     Engine::on_store(Arc::new(store.clone()))
         .runtime(process.clone())
-        .function("nap", nap)
+        .workflows(Workflows::new().function("nap", nap))
         .start()
         .await
         .unwrap()

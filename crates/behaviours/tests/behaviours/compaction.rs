@@ -7,7 +7,7 @@ use everstep::journal::{Body, Entry};
 use everstep::testing::{
     ReplayError, journal_from_lines, journal_to_lines, replay_check_function, virtual_time,
 };
-use everstep::{Ctx, Event, Result, RunStatus, millis, secs};
+use everstep::{Ctx, Event, Result, RunStatus, Workflows, millis, secs};
 use everstep_model::Segment;
 use serde::{Deserialize, Serialize};
 
@@ -45,7 +45,11 @@ fn iterations(journal: &[Entry]) -> BTreeSet<u64> {
 #[test]
 fn the_last_iterations_stay_also_when_the_loop_is_over() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", count).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", count))
+            .start()
+            .await;
         for keep in [1_u32, 2, 3, 10] {
             let run = test
                 .start_by_name("w", json(&(40, keep)))
@@ -63,7 +67,11 @@ fn the_last_iterations_stay_also_when_the_loop_is_over() {
 #[test]
 fn a_loop_under_way_keeps_at_most_twice_as_many_iterations() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", count).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", count))
+            .start()
+            .await;
         let run = start_with(&test, &(100, 5)).await;
         let mut records = run.records().await.unwrap();
         while let Some(entry) = records.next().await.unwrap() {
@@ -82,7 +90,11 @@ fn a_loop_under_way_keeps_at_most_twice_as_many_iterations() {
 #[test]
 fn a_short_loop_drops_nothing() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", count).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", count))
+            .start()
+            .await;
         let run = start_with(&test, &(10, 10)).await;
         assert_eq!(output::<u64>(&run).await, 10);
         let journal = run.journal().await.unwrap();
@@ -95,7 +107,11 @@ fn a_short_loop_drops_nothing() {
 #[test]
 fn each_record_is_dropped_once_and_in_ranges() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", count).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", count))
+            .start()
+            .await;
         let run = start_with(&test, &(100, 4)).await;
         let mut records = run.records().await.unwrap();
         let (mut last, mut drops) = (0, 0);
@@ -148,7 +164,10 @@ async fn shared_events(ctx: Ctx, times: u32) -> Result<(Vec<u32>, u32)> {
 fn events_sent_long_before_are_taken_once_and_in_order_whatever_is_dropped() {
     for_each_store(async |store| {
         for evicted in [false, true] {
-            let engine = store.engine().function("w", shared_events).development();
+            let engine = store
+                .engine()
+                .workflows(Workflows::new().function("w", shared_events))
+                .development();
             let engine = if evicted { engine.evict_all() } else { engine };
             let mut test = engine.start().await;
             let run = test
@@ -212,7 +231,11 @@ fn a_crash_after_any_commit_goes_on_from_what_is_left() {
             };
             ctx.repeat("work", 0, body).keep(1).await
         };
-        let mut test = store.engine().function("w", code).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let mut run = start(&test).await;
         let mut crashes = 0;
         while run.status().await.unwrap() != RunStatus::Completed {
@@ -230,7 +253,8 @@ fn a_crash_after_any_commit_goes_on_from_what_is_left() {
 #[test]
 fn a_gap_that_no_loop_names_is_damage() {
     let journal = virtual_time(async {
-        let test = everstep::testing::TestEngine::builder().function("w", count);
+        let test = everstep::testing::TestEngine::builder()
+            .workflows(Workflows::new().function("w", count));
         let test = test.start().await;
         let run = start_with(&test, &(50, 3)).await;
         output::<u64>(&run).await;
@@ -270,7 +294,11 @@ fn overviews_and_tails_show_what_is_left() {
             count(ctx.clone(), (30, 2)).await?;
             ctx.event::<Ping>().await
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::Waiting).await;
         let info = run.inspect().await.unwrap();
@@ -314,7 +342,10 @@ async fn undoable(ctx: Ctx, has_rollback: bool) -> Result<u32> {
 #[test]
 fn iterations_that_may_have_to_be_undone_stay_until_they_are() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", undoable).development();
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", undoable))
+            .development();
         let test = test.start().await;
         for has_rollback in [false, true] {
             let run = test

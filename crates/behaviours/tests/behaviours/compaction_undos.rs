@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use everstep::journal::{Body, Entry};
 use everstep::testing::replay_check_function;
-use everstep::{Ctx, Error, Options, Result, Retry, millis};
+use everstep::{Ctx, Error, Options, Result, Retry, Workflows, millis};
 use everstep_model::Segment;
 
 use crate::support::{failure, for_each_store, json, ok, output, start};
@@ -66,7 +66,11 @@ async fn two_ask(ctx: Ctx, (): ()) -> Result<u32> {
 #[test]
 fn an_iteration_stays_while_another_one_is_there_that_waited_for_its_undo_too() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", two_ask).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", two_ask))
+            .start()
+            .await;
         let run = start(&test).await;
         assert_eq!(output::<u32>(&run).await, 3);
         let journal = run.journal().await.unwrap();
@@ -107,7 +111,11 @@ async fn gives_up(ctx: Ctx, (): ()) -> Result<String> {
 #[test]
 fn an_iteration_stays_whose_undo_was_waited_for_in_vain() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", gives_up).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", gives_up))
+            .start()
+            .await;
         let run = start(&test).await;
         assert_eq!(output::<String>(&run).await, "time");
         let journal = run.journal().await.unwrap();
@@ -135,7 +143,11 @@ async fn nested(ctx: Ctx, (): ()) -> Result<u32> {
 #[test]
 fn an_iteration_is_dropped_with_those_inside_it_that_it_had_undone() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", nested).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", nested))
+            .start()
+            .await;
         let run = start(&test).await;
         assert_eq!(output::<u32>(&run).await, 6);
         let journal = run.journal().await.unwrap();
@@ -166,7 +178,10 @@ fn that_something_was_undone_is_not_forgotten_with_its_iteration() {
     for_each_store(async |store| {
         for evicted in [false, true] {
             let options = Options::new().execution_retries(1);
-            let mut engine = store.engine().function_with("w", options, fails_later);
+            let mut engine =
+                store
+                    .engine()
+                    .workflows(Workflows::new().function_with("w", options, fails_later));
             if evicted {
                 engine = engine.evict_all();
             }

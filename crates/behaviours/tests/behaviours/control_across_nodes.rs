@@ -6,7 +6,8 @@ use everstep::control::Effect;
 use everstep::journal::Generation;
 use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{
-    AnyEvent, Ctx, Engine, Error, Result, Retry, RunStatus, WaitError, hours, millis, minutes, secs,
+    AnyEvent, Ctx, Engine, Error, Result, Retry, RunStatus, WaitError, Workflows, hours, millis,
+    minutes, secs,
 };
 use everstep_store::{LocalBus, MemoryStore};
 
@@ -46,15 +47,18 @@ async fn pair(shared_bus: bool) -> Pair {
             .runtime(Arc::new(VirtualRuntime::new(n)))
     };
     let worker = node(1, bus.clone())
-        .function("long", long_then_short)
-        .function("rest", resting)
-        .function("endless", endless)
+        .workflows(
+            Workflows::new()
+                .function("long", long_then_short)
+                .function("rest", resting)
+                .function("endless", endless),
+        )
         .start()
         .await
         .unwrap();
     let other = if shared_bus { bus } else { LocalBus::new() };
     let office = node(2, other)
-        .function("other", |_: Ctx, (): ()| ok(()))
+        .workflows(Workflows::new().function("other", |_: Ctx, (): ()| ok(())))
         .start()
         .await
         .unwrap();
@@ -304,9 +308,11 @@ fn a_run_cancelled_while_its_node_shuts_down_does_not_sleep_on() {
                 .bus(Arc::new(bus.clone()))
                 .runtime(Arc::new(VirtualRuntime::new(n)))
         };
-        let worker = node(1).function("w", works_and_retries).start();
+        let worker = node(1)
+            .workflows(Workflows::new().function("w", works_and_retries))
+            .start();
         let worker = worker.await.unwrap();
-        let office = node(2).function("other", |_: Ctx, (): ()| ok(()));
+        let office = node(2).workflows(Workflows::new().function("other", |_: Ctx, (): ()| ok(())));
         let office = office.start().await.unwrap();
         let started = worker.start_by_name("w", json(&())).id("r");
         started.await.unwrap();
@@ -317,7 +323,9 @@ fn a_run_cancelled_while_its_node_shuts_down_does_not_sleep_on() {
             run.cancel().keep().await.unwrap();
         };
         tokio::join!(worker.shutdown(), cancelled);
-        let next = node(3).function("w", works_and_retries).start();
+        let next = node(3)
+            .workflows(Workflows::new().function("w", works_and_retries))
+            .start();
         let next = next.await.unwrap();
         pass(secs(10)).await;
         assert_eq!(run.status().await.unwrap(), RunStatus::Cancelled);

@@ -7,7 +7,8 @@ use everstep::control::{Control, ControlError};
 use everstep::journal::Generation;
 use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{
-    AnyEvent, Ctx, Engine, ErrorCode, Result, RunHandle, RunStatus, Settings, millis, minutes, secs,
+    AnyEvent, Ctx, Engine, ErrorCode, Result, RunHandle, RunStatus, Settings, Workflows, millis,
+    minutes, secs,
 };
 use everstep_store::{LocalBus, MemoryStore, Store};
 use everstep_store_testkit::{Fault, Faulty};
@@ -46,7 +47,7 @@ async fn boot(process: &Arc<VirtualRuntime>, store: Arc<dyn Store>) -> Engine {
             sweep_interval: millis(200),
             ..Settings::default()
         })
-        .function("w", code)
+        .workflows(Workflows::new().function("w", code))
         .start()
         .await
         .unwrap()

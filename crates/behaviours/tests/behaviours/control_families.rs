@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use everstep::journal::{Generation, record::ParentClose};
 use everstep::{
-    AnyEvent, Ctx, Error, ErrorCode, Result, Retry, RunStatus, WaitError, Workflow, millis,
-    minutes, secs,
+    AnyEvent, Ctx, Error, ErrorCode, Result, Retry, RunStatus, WaitError, Workflow, Workflows,
+    millis, minutes, secs,
 };
 
 use crate::control_support::status_everywhere;
@@ -43,8 +43,7 @@ fn a_parent_hears_that_its_child_was_terminated() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .workflow(Slow)
-            .function("w", parent)
+            .workflows(Workflows::new().workflow(Slow).function("w", parent))
             .start()
             .await;
         let run = start(&test).await;
@@ -63,8 +62,7 @@ fn children_of_a_terminated_or_deleted_parent_are_left_to_their_fate() {
         for delete in [false, true] {
             let test = store
                 .engine()
-                .workflow(Slow)
-                .function("w", parent)
+                .workflows(Workflows::new().workflow(Slow).function("w", parent))
                 .start()
                 .await;
             let run = start(&test).await;
@@ -93,8 +91,7 @@ fn a_recovered_run_waits_for_the_child_it_had() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .workflow(Slow)
-            .function("w", patient)
+            .workflows(Workflows::new().workflow(Slow).function("w", patient))
             .start()
             .await;
         let run = start(&test).await;
@@ -114,8 +111,7 @@ fn a_fork_waits_for_the_originals_child_and_never_ends_it() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .workflow(Slow)
-            .function("w", parent)
+            .workflows(Workflows::new().workflow(Slow).function("w", parent))
             .start()
             .await;
         let run = start(&test).await;
@@ -185,7 +181,11 @@ fn what_was_undone_is_done_again_when_a_run_is_recovered() {
         );
         let seen = Seen::new();
         let code = saga(bank.clone(), refunds, seen.clone());
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         failure(&run).await;
         assert_eq!(seen.take(), ["a", "b", "undo b", "undo a"]);
@@ -206,7 +206,11 @@ fn a_retried_rollback_leaves_finished_undos_alone() {
         );
         let seen = Seen::new();
         let code = saga(bank, refunds.clone(), seen.clone());
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         let ended = run.wait_json().await;
         assert!(
@@ -261,7 +265,11 @@ fn a_restart_from_inside_a_loop_repeats_the_whole_loop() {
                 Ok::<_, Error>(first + sum)
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         assert_eq!(output::<u32>(&run).await, 104);
         assert_eq!(seen.take(), [0, 1, 2, 3]);
@@ -277,14 +285,20 @@ fn a_restart_from_inside_a_loop_repeats_the_whole_loop() {
 fn a_copy_waits_for_a_child_whose_start_is_still_on_its_way() {
     for_each_store(async |store| {
         // Nobody here knows the workflow of the child, so it is not started yet.
-        let mut test = store.engine().function("w", parent).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", parent))
+            .start()
+            .await;
         let run = start(&test).await;
         test.advance(secs(1)).await;
         let fork = run.fork().id("fork").await.unwrap();
         test.advance(minutes(2)).await;
         assert_eq!(status_everywhere(&test, &fork).await, RunStatus::Waiting);
-        test.redeploy(|engine| engine.workflow(Slow).function("w", parent))
-            .await;
+        test.redeploy(|engine| {
+            engine.workflows(Workflows::new().workflow(Slow).function("w", parent))
+        })
+        .await;
         for id in ["r", "fork"] {
             assert_eq!(output::<u32>(&test.run(id).await.unwrap()).await, 42);
         }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use everstep::journal::{Body, Generation, Record};
 use everstep::testing::{JournalView, virtual_time};
 use everstep::{
-    AnyEvent, Ctx, EngineBuilder, Options, Result, RunHandle, RunId, RunStatus, millis,
+    AnyEvent, Ctx, EngineBuilder, Options, Result, RunHandle, RunId, RunStatus, Workflows, millis,
 };
 use everstep_model::StreamName;
 use everstep_store::{Bus, Clock, DeliverCommit, Hint, InboxLease, LocalBus, Store, StreamRef};
@@ -104,9 +104,11 @@ where
         let tale = CrashCase {
             define: |builder: EngineBuilder| {
                 let (code, effects) = (self.code.clone(), effects.clone());
-                builder.function_with("w", self.options, move |ctx, (): ()| {
-                    code(ctx, effects.clone())
-                })
+                builder.workflows(Workflows::new().function_with(
+                    "w",
+                    self.options,
+                    move |ctx, (): ()| code(ctx, effects.clone()),
+                ))
             },
             tell: async |scene: &Scene| {
                 let run = scene.engine.start_by_name("w", json(&())).id("r");

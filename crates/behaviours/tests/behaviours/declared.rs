@@ -6,8 +6,8 @@
 use everstep::operation::RpcId;
 use everstep::testing::TestEngine;
 use everstep::{
-    Accepts, Ctx, Declare, ErrorCode, Event, Handle, Result, Rpc, RunStatus, Workflow, hours,
-    minutes,
+    Accepts, Ctx, Declare, ErrorCode, Event, Handle, Result, Rpc, RunStatus, Workflow, Workflows,
+    hours, minutes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -50,7 +50,11 @@ impl Workflow for Payment {
 }
 
 async fn payment(store: &TestStore) -> (TestEngine, Handle<Payment>) {
-    let test = store.engine().workflow(Payment).start().await;
+    let test = store
+        .engine()
+        .workflows(Workflows::new().workflow(Payment))
+        .start()
+        .await;
     let run = test.start::<Payment>(&100).id("p").await.unwrap();
     test.reach(&run, RunStatus::Waiting).await;
     (test, run)
@@ -190,7 +194,11 @@ fn a_question_that_was_never_asked_takes_no_answer() {
 #[test]
 fn input_that_does_not_fit_starts_nothing() {
     for_each_store_in_process(async |store| {
-        let test = store.engine().workflow(Payment).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().workflow(Payment))
+            .start()
+            .await;
         let error = test
             .start_by_name("payment", json(&"much"))
             .id("p")

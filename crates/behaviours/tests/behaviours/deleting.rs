@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use everstep::control::{Control, Effect};
 use everstep::journal::Generation;
 use everstep::{
-    AnyEvent, Ctx, Engine, Error, ErrorCode, Retention, RunStatus, days, hours, millis, minutes,
-    secs,
+    AnyEvent, Ctx, Engine, Error, ErrorCode, Retention, RunStatus, Workflows, days, hours, millis,
+    minutes, secs,
 };
 
 use crate::control_support::{PING, fails_in_b, resting, slow, two_steps};
@@ -16,7 +16,11 @@ use crate::support::{for_each_store, json, ok, output, ping, start};
 #[test]
 fn nothing_is_left_of_a_deleted_run_and_its_id_can_be_used_anew() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", resting).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", resting))
+            .start()
+            .await;
         for _ in 0..2 {
             let run = test
                 .start_by_name("w", json(&()))
@@ -57,7 +61,11 @@ fn nothing_is_left_of_a_deleted_run_and_its_id_can_be_used_anew() {
 #[test]
 fn a_run_that_waits_for_a_deleted_one_hears_of_it() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", resting).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", resting))
+            .start()
+            .await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::Sleeping).await;
         let waiting = tokio::spawn({
@@ -95,7 +103,11 @@ fn a_run_that_deletes_itself_stops() {
                 ctx.step("after", || ok(())).await
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let _ = engine.set((*test).clone());
         start(&test).await;
         test.advance(minutes(5)).await;
@@ -108,7 +120,11 @@ fn a_run_that_deletes_itself_stops() {
 #[test]
 fn a_batch_reports_on_each_id_and_deals_with_duplicates_once() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", two_steps).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", two_steps))
+            .start()
+            .await;
         for id in ["a", "b"] {
             test.start_by_name("w", json(&())).id(id).await.unwrap();
         }
@@ -138,9 +154,12 @@ fn old_runs_go_by_how_they_ended() {
             .keep(RunStatus::Waiting, hours(1));
         let test = store
             .engine()
-            .function("steps", two_steps)
-            .function("fail", fails_in_b)
-            .function("rest", resting)
+            .workflows(
+                Workflows::new()
+                    .function("steps", two_steps)
+                    .function("fail", fails_in_b)
+                    .function("rest", resting),
+            )
             .settings(|settings| {
                 settings.retention = retention;
                 settings.retention_interval = days(1_000);
@@ -183,7 +202,7 @@ fn retention_works_in_the_background() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", two_steps)
+            .workflows(Workflows::new().function("w", two_steps))
             .settings(|settings| {
                 settings.retention = Retention::forever().keep(RunStatus::Completed, hours(2));
             })
@@ -217,7 +236,10 @@ fn a_run_that_cannot_be_deleted_keeps_no_other() {
             settings.retention = Retention::forever().keep(RunStatus::Completed, days(1));
             settings.retention_interval = days(1_000);
         };
-        let engine = store.engine().function("w", code).settings(settings);
+        let engine = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .settings(settings);
         let mut test = engine.start().await;
         for (id, owes) in [("first", false), ("owes", true), ("last", false)] {
             let run = test.start_by_name("w", json(&owes)).id(id).await.unwrap();
@@ -230,8 +252,10 @@ fn a_run_that_cannot_be_deleted_keeps_no_other() {
         assert_eq!(deleted, ["first", "last"]);
         assert!(test.run("owes").await.is_ok());
 
-        test.redeploy(|engine| engine.function("unknown", |_: Ctx, (): ()| ok(())))
-            .await;
+        test.redeploy(|engine| {
+            engine.workflows(Workflows::new().function("unknown", |_: Ctx, (): ()| ok(())))
+        })
+        .await;
         test.advance(secs(1)).await;
         let deleted = test.apply_retention().await.unwrap();
         assert_eq!(deleted.len(), 1);
@@ -246,7 +270,7 @@ fn a_run_that_is_revived_while_it_expires_is_neither_ended_nor_deleted() {
         let retention = Retention::forever().keep(RunStatus::Completed, secs(1));
         let test = store
             .engine()
-            .function("w", resting)
+            .workflows(Workflows::new().function("w", resting))
             .settings(|settings| {
                 settings.retention = retention;
                 settings.retention_interval = days(1_000);
@@ -281,8 +305,11 @@ fn a_run_under_the_id_of_a_deleted_one_gets_the_result_of_a_child_that_is_over()
         let child = |_: Ctx, _: ()| async { Ok(7) };
         let test = store
             .engine()
-            .function("w", parent)
-            .function("child", child)
+            .workflows(
+                Workflows::new()
+                    .function("w", parent)
+                    .function("child", child),
+            )
             .start()
             .await;
         for _ in 0..2 {

@@ -1,6 +1,6 @@
 //! Code that changed under a running workflow: parked before it does anything, and resumed when it fits again.
 
-use everstep::{Ctx, ErrorCode, Result, RunStatus, hours, minutes};
+use everstep::{Ctx, ErrorCode, Result, RunStatus, Workflows, hours, minutes};
 
 use crate::support::{Ping, TestStore, failure, for_each_store, json, ok, output, ping, start};
 
@@ -101,12 +101,12 @@ fn a_run_whose_code_changed_is_parked_before_any_side_effect_and_goes_on_with_co
         for_each_store(async |store| {
             let mut test = store
                 .engine()
-                .function("w", code(Change::None))
+                .workflows(Workflows::new().function("w", code(Change::None)))
                 .start()
                 .await;
             test.start_by_name("w", json(&1)).id("r").await.unwrap();
             test.advance(minutes(1)).await;
-            test.redeploy(|deploy| deploy.function("w", code(change)))
+            test.redeploy(|deploy| deploy.workflows(Workflows::new().function("w", code(change))))
                 .await;
             test.advance(hours(1)).await;
             let run = test.run("r").await.unwrap();
@@ -129,8 +129,10 @@ fn a_run_whose_code_changed_is_parked_before_any_side_effect_and_goes_on_with_co
             let calls = ["a", "b", "last", "added", "renamed"].map(|step| test.calls(step));
             assert_eq!(calls, [1, 1, 0, 0, 0], "{change:?}");
             drop(run);
-            test.redeploy(|deploy| deploy.function("w", code(Change::None)))
-                .await;
+            test.redeploy(|deploy| {
+                deploy.workflows(Workflows::new().function("w", code(Change::None)))
+            })
+            .await;
             assert_eq!(output::<u32>(&test.run("r").await.unwrap()).await, 2);
         });
     }
@@ -146,16 +148,20 @@ fn a_parked_run_keeps_what_is_sent_to_it() {
                 ctx.event::<Ping>().await
             }
         };
-        let mut test = store.engine().function("w", code("a")).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code("a")))
+            .start()
+            .await;
         start(&test).await;
         test.advance(minutes(1)).await;
-        test.redeploy(|deploy| deploy.function("w", code("b")))
+        test.redeploy(|deploy| deploy.workflows(Workflows::new().function("w", code("b"))))
             .await;
         let run = test.run("r").await.unwrap();
         ping(&run, 4).await;
         test.reach(&run, RunStatus::Diverged).await;
         drop(run);
-        test.redeploy(|deploy| deploy.function("w", code("a")))
+        test.redeploy(|deploy| deploy.workflows(Workflows::new().function("w", code("a"))))
             .await;
         assert_eq!(output::<Ping>(&test.run("r").await.unwrap()).await, Ping(4));
     });
@@ -186,10 +192,14 @@ async fn version_after(
     first: Option<u32>,
     then: Option<u32>,
 ) -> (everstep::testing::TestEngine, everstep::RunHandle) {
-    let mut test = store.engine().function("w", gated(first)).start().await;
+    let mut test = store
+        .engine()
+        .workflows(Workflows::new().function("w", gated(first)))
+        .start()
+        .await;
     start(&test).await;
     test.advance(minutes(1)).await;
-    test.redeploy(|deploy| deploy.function("w", gated(then)))
+    test.redeploy(|deploy| deploy.workflows(Workflows::new().function("w", gated(then))))
         .await;
     let run = test.run("r").await.unwrap();
     (test, run)
@@ -234,7 +244,11 @@ fn a_version_the_code_no_longer_knows_is_a_divergence() {
 #[test]
 fn versions_count_from_one() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", gated(Some(0))).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", gated(Some(0))))
+            .start()
+            .await;
         assert!(
             failure(&start(&test).await)
                 .await

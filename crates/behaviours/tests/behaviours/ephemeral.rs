@@ -1,6 +1,6 @@
 //! Ephemeral and fenced steps: which results cost a commit, and what a crash does to them.
 
-use everstep::{Ctx, hours, minutes, secs};
+use everstep::{Ctx, Workflows, hours, minutes, secs};
 
 use crate::support::{Ping, for_each_store, ok, output, ping, restart, start};
 
@@ -10,11 +10,13 @@ fn ephemeral_results_ride_along_with_the_next_durable_step() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let a: u32 = ctx.step("a", || ok(1)).ephemeral().await?;
-                let b: u32 = ctx.step("b", || ok(2)).ephemeral().await?;
-                ctx.step("c", || ok(a + b)).await
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let a: u32 = ctx.step("a", || ok(1)).ephemeral().await?;
+                    let b: u32 = ctx.step("b", || ok(2)).ephemeral().await?;
+                    ctx.step("c", || ok(a + b)).await
+                }),
+            )
             .start()
             .await;
         let before = test.commits();
@@ -30,11 +32,13 @@ fn an_ephemeral_result_that_became_durable_is_not_computed_again() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let a: u32 = ctx.step("a", || ok(1)).ephemeral().await?;
-                ctx.sleep("nap", hours(1)).await?;
-                Ok(a)
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let a: u32 = ctx.step("a", || ok(1)).ephemeral().await?;
+                    ctx.sleep("nap", hours(1)).await?;
+                    Ok(a)
+                }),
+            )
             .start()
             .await;
         start(&test).await;
@@ -51,15 +55,17 @@ fn an_ephemeral_result_takes_effect_when_its_work_ends_and_waits_for_no_commit()
         let test = store
             .engine()
             .settings(|settings| settings.lazy_flush = hours(1))
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let slow = || async {
-                    tokio::time::sleep(minutes(1)).await;
-                    ok(1).await
-                };
-                let a: u32 = ctx.step("a", slow).ephemeral().await?;
-                let b: u32 = ctx.step("b", slow).ephemeral().await?;
-                ctx.step("c", || ok(a + b)).await
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let slow = || async {
+                        tokio::time::sleep(minutes(1)).await;
+                        ok(1).await
+                    };
+                    let a: u32 = ctx.step("a", slow).ephemeral().await?;
+                    let b: u32 = ctx.step("b", slow).ephemeral().await?;
+                    ctx.step("c", || ok(a + b)).await
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -75,16 +81,18 @@ fn an_ephemeral_result_lost_in_a_crash_is_computed_again() {
         let mut test = store
             .engine()
             .settings(|settings| settings.lazy_flush = hours(1))
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let a: u32 = ctx.step("a", || ok(1)).ephemeral().await?;
-                let b: u32 = ctx
-                    .step("b", || async {
-                        tokio::time::sleep(minutes(10)).await;
-                        ok(2).await
-                    })
-                    .await?;
-                Ok(a + b)
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let a: u32 = ctx.step("a", || ok(1)).ephemeral().await?;
+                    let b: u32 = ctx
+                        .step("b", || async {
+                            tokio::time::sleep(minutes(10)).await;
+                            ok(2).await
+                        })
+                        .await?;
+                    Ok(a + b)
+                }),
+            )
             .start()
             .await;
         start(&test).await;
@@ -101,7 +109,7 @@ fn what_came_between_an_early_result_and_its_record_is_seen_after_it_on_replay()
         let mut test = store
             .engine()
             .settings(|settings| settings.lazy_flush = secs(30))
-            .function("w", |ctx: Ctx, _: ()| async move {
+            .workflows(Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
                 let mut order = Vec::new();
                 let early = async {
                     let a: u32 = ctx.step("a", || ok(1)).ephemeral().await?;
@@ -127,7 +135,7 @@ fn what_came_between_an_early_result_and_its_record_is_seen_after_it_on_replay()
                 busy?;
                 ctx.sleep("nap", hours(1)).await?;
                 Ok(order)
-            })
+            }))
             .start()
             .await;
         let run = start(&test).await;

@@ -3,7 +3,8 @@
 use everstep::inspect::Reason;
 use everstep::operation::OneOf2;
 use everstep::{
-    Ctx, Error, ErrorCode, Event, Request, RequestError, RunHandle, RunStatus, hours, minutes,
+    Ctx, Error, ErrorCode, Event, Request, RequestError, RunHandle, RunStatus, Workflows, hours,
+    minutes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -28,17 +29,19 @@ fn any_of_several_events_gives_the_oldest_with_its_kind() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                ctx.sleep("nap", hours(1)).await?;
-                let mut seen = Vec::new();
-                for _ in 0..3 {
-                    seen.push(match ctx.any_event::<(Ping, Stop)>().await? {
-                        OneOf2::A(Ping(n)) => format!("ping {n}"),
-                        OneOf2::B(Stop) => "stop".to_owned(),
-                    });
-                }
-                Ok(seen)
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    ctx.sleep("nap", hours(1)).await?;
+                    let mut seen = Vec::new();
+                    for _ in 0..3 {
+                        seen.push(match ctx.any_event::<(Ping, Stop)>().await? {
+                            OneOf2::A(Ping(n)) => format!("ping {n}"),
+                            OneOf2::B(Stop) => "stop".to_owned(),
+                        });
+                    }
+                    Ok(seen)
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -59,10 +62,12 @@ fn a_run_says_which_events_it_waits_for() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                ctx.any_event::<(Ping, Stop)>().await?;
-                Ok(())
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    ctx.any_event::<(Ping, Stop)>().await?;
+                    Ok(())
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -83,12 +88,14 @@ fn any_of_several_events_can_give_up_and_says_so_again_on_replay() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let first = ctx.any_event::<(Ping, Stop)>().timeout(minutes(1)).await?;
-                ctx.sleep("nap", hours(1)).await?;
-                let late = ctx.any_event::<(Ping, Stop)>().timeout(minutes(1)).await?;
-                Ok((first.is_none(), late == Some(OneOf2::A(Ping(7)))))
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let first = ctx.any_event::<(Ping, Stop)>().timeout(minutes(1)).await?;
+                    ctx.sleep("nap", hours(1)).await?;
+                    let late = ctx.any_event::<(Ping, Stop)>().timeout(minutes(1)).await?;
+                    Ok((first.is_none(), late == Some(OneOf2::A(Ping(7)))))
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -105,15 +112,17 @@ fn a_batch_takes_what_is_there_up_to_its_size_and_nothing_after_its_timeout() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                ctx.sleep("nap", hours(1)).await?;
-                let mut batches = Vec::new();
-                for _ in 0..4 {
-                    let batch = ctx.events::<Ping>(2).timeout(minutes(1)).await?;
-                    batches.push(batch.into_iter().map(|Ping(n)| n).collect::<Vec<_>>());
-                }
-                Ok(batches)
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    ctx.sleep("nap", hours(1)).await?;
+                    let mut batches = Vec::new();
+                    for _ in 0..4 {
+                        let batch = ctx.events::<Ping>(2).timeout(minutes(1)).await?;
+                        batches.push(batch.into_iter().map(|Ping(n)| n).collect::<Vec<_>>());
+                    }
+                    Ok(batches)
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -135,14 +144,16 @@ fn looking_for_an_event_takes_one_only_if_it_is_there() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let before = ctx.try_event::<Ping>().await?;
-                ctx.sleep("nap", hours(1)).await?;
-                let after = ctx.try_event::<Ping>().await?;
-                let again = ctx.try_event::<Ping>().await?;
-                ctx.sleep("later", hours(1)).await?;
-                Ok((before.is_none(), after, again.is_none()))
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let before = ctx.try_event::<Ping>().await?;
+                    ctx.sleep("nap", hours(1)).await?;
+                    let after = ctx.try_event::<Ping>().await?;
+                    let again = ctx.try_event::<Ping>().await?;
+                    ctx.sleep("later", hours(1)).await?;
+                    Ok((before.is_none(), after, again.is_none()))
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -181,7 +192,11 @@ async fn doubling(ctx: Ctx, _: ()) -> everstep::Result<()> {
 #[test]
 fn whoever_asks_gets_the_workflows_answer_to_that_event() {
     for_each_store(async |store| {
-        let mut test = store.engine().function("w", doubling).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", doubling))
+            .start()
+            .await;
         let run = start(&test).await;
         assert_eq!(run.request(&Double(4)).await.unwrap(), 8);
         let run = restart(&mut test).await;
@@ -197,13 +212,15 @@ fn answering_twice_is_an_error_and_replaying_an_answer_is_not() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let request = ctx.event::<Double>().received().await?;
-                ctx.reply(&request, &1)?;
-                ctx.sleep("nap", hours(1)).await?;
-                let again: Error = ctx.reply(&request, &2).unwrap_err();
-                Ok(again.is(ErrorCode::RepliedAlready))
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let request = ctx.event::<Double>().received().await?;
+                    ctx.reply(&request, &1)?;
+                    ctx.sleep("nap", hours(1)).await?;
+                    let again: Error = ctx.reply(&request, &2).unwrap_err();
+                    Ok(again.is(ErrorCode::RepliedAlready))
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -220,11 +237,13 @@ fn whoever_asks_hears_that_time_passed_or_the_run_ended() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                ctx.event::<Double>().await?;
-                ctx.sleep("nap", hours(1)).await?;
-                Ok(())
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    ctx.event::<Double>().await?;
+                    ctx.sleep("nap", hours(1)).await?;
+                    Ok(())
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;

@@ -2,7 +2,7 @@
 
 use everstep::control::Sent;
 use everstep::journal::{Body, Timestamp};
-use everstep::{Ctx, ErrorCode, Event, RunStatus, hours, millis, minutes, secs};
+use everstep::{Ctx, ErrorCode, Event, RunStatus, Workflows, hours, millis, minutes, secs};
 
 use crate::support::{Ping, for_each_store, json, ok, output, ping, restart, start};
 
@@ -18,7 +18,11 @@ fn events_that_come_early_are_kept_and_taken_in_order_without_waiting() {
             }
             Ok(taken)
         };
-        let mut test = store.engine().function("w", code).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let end = test.now().after(hours(1));
         let run = start(&test).await;
         ping(&run, 7).await;
@@ -37,7 +41,11 @@ fn events_that_come_early_are_kept_and_taken_in_order_without_waiting() {
 fn a_waiting_run_says_what_it_waits_for() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move { ctx.event::<Ping>().timeout(hours(1)).await };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::Waiting).await;
         let waits = run.inspect().await.unwrap().overview.waits;
@@ -72,7 +80,11 @@ fn an_event_sent_while_a_step_runs_is_there_for_a_later_wait() {
             ctx.step("long", work).await?;
             ctx.event::<Ping>().await
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let begun = test.now();
         let run = start(&test).await;
         test.advance(minutes(5)).await;
@@ -88,7 +100,9 @@ fn an_event_wakes_a_run_at_once_in_memory_or_not() {
     for evict in [false, true] {
         for_each_store(async |store| {
             let code = |ctx: Ctx, _: ()| async move { ctx.event::<Ping>().await };
-            let builder = store.engine().function("w", code);
+            let builder = store
+                .engine()
+                .workflows(Workflows::new().function("w", code));
             let builder = if evict { builder.evict_all() } else { builder };
             let test = builder.start().await;
             let run = start(&test).await;
@@ -114,7 +128,9 @@ fn an_event_sent_at_the_very_moment_of_the_wait_is_not_lost() {
                 let Ping(second) = ctx.event::<Ping>().await?;
                 Ok((first, second))
             };
-            let builder = store.engine().function("w", code);
+            let builder = store
+                .engine()
+                .workflows(Workflows::new().function("w", code));
             let test = if evict { builder.evict_all() } else { builder }
                 .start()
                 .await;
@@ -138,7 +154,11 @@ fn the_journal_keeps_name_payload_and_time_of_an_event() {
             ctx.event::<Ping>().await?;
             Ok(ctx.now())
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         test.advance(minutes(3)).await;
         let sent_at = test.now();
@@ -169,7 +189,11 @@ fn an_event_with_a_dedup_id_is_seen_once() {
             let second = ctx.event::<Ping>().timeout(hours(1)).await?;
             Ok((first, second))
         };
-        let mut test = store.engine().function("w", code).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         let send = async |run: &everstep::RunHandle, n| {
             run.send_by_name("ping", json(&Ping(n)), Some("x".to_owned()))
@@ -191,7 +215,7 @@ fn a_finished_run_refuses_events_with_the_reason() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |_: Ctx, _: ()| async { Ok(()) })
+            .workflows(Workflows::new().function("w", |_: Ctx, _: ()| async { Ok(()) }))
             .start()
             .await;
         let run = start(&test).await;
@@ -219,7 +243,11 @@ fn too_many_and_too_large_events_are_refused_each_with_its_code() {
             ctx.event::<Ping>().await?;
             ctx.sleep("nap", hours(1)).await
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         let large = "x".repeat(1024 * 1024);
         let error = run

@@ -1,7 +1,7 @@
 //! Retries of the whole function, and deadlines.
 
 use everstep::inspect::StepStatus;
-use everstep::{Ctx, Error, ErrorCode, Options, Retry, RunStatus, hours, minutes, secs};
+use everstep::{Ctx, Error, ErrorCode, Options, Retry, RunStatus, Workflows, hours, minutes, secs};
 
 use crate::support::{
     Ping, Seen, fail, failure, for_each_store, json, ok, output, ping, restart, start,
@@ -31,7 +31,7 @@ fn a_failed_function_runs_again_and_completed_steps_keep_their_results() {
         };
         let test = store
             .engine()
-            .function_with("w", retried(2), code)
+            .workflows(Workflows::new().function_with("w", retried(2), code))
             .start()
             .await;
         let run = start(&test).await;
@@ -62,7 +62,7 @@ fn retries_of_the_function_are_off_by_default_and_end_in_failure() {
             };
             let test = store
                 .engine()
-                .function_with("w", options, code)
+                .workflows(Workflows::new().function_with("w", options, code))
                 .start()
                 .await;
             let failure = failure(&start(&test).await).await;
@@ -83,7 +83,11 @@ fn a_start_may_ask_for_retries_of_its_own() {
                 Ok(ctx.metadata().attempt)
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = test
             .start_by_name("w", json(&()))
             .execution_retries(1)
@@ -100,7 +104,7 @@ fn an_error_that_is_not_retryable_ends_the_run_at_once() {
         let code = |_: Ctx, _: ()| async { Err::<u32, _>(Error::fatal("never")) };
         let test = store
             .engine()
-            .function_with("w", retried(5), code)
+            .workflows(Workflows::new().function_with("w", retried(5), code))
             .start()
             .await;
         let run = start(&test).await;
@@ -127,7 +131,7 @@ fn a_step_that_failed_in_one_pass_is_tried_again_in_the_next() {
         };
         let mut test = store
             .engine()
-            .function_with("w", retried(3), code)
+            .workflows(Workflows::new().function_with("w", retried(3), code))
             .start()
             .await;
         let run = start(&test).await;
@@ -168,7 +172,7 @@ fn waits_events_and_notes_of_earlier_passes_are_kept() {
         };
         let mut test = store
             .engine()
-            .function_with("w", retried(1), code)
+            .workflows(Workflows::new().function_with("w", retried(1), code))
             .start()
             .await;
         let run = start(&test).await;
@@ -204,7 +208,7 @@ fn a_deadline_counts_from_creation_whatever_is_retried() {
         let options = retried(100).deadline(hours(1));
         let test = store
             .engine()
-            .function_with("w", options, code)
+            .workflows(Workflows::new().function_with("w", options, code))
             .start()
             .await;
         let begun = test.now();
@@ -232,7 +236,11 @@ fn a_run_asleep_or_in_a_step_ends_at_its_deadline() {
                     ctx.sleep("nap", hours(5)).await
                 }
             };
-            let test = store.engine().function("w", code).start().await;
+            let test = store
+                .engine()
+                .workflows(Workflows::new().function("w", code))
+                .start()
+                .await;
             let begun = test.now();
             let run = test
                 .start_by_name("w", json(&()))
@@ -258,7 +266,11 @@ fn a_run_asleep_or_in_a_step_ends_at_its_deadline() {
 fn a_deadline_that_passed_while_nobody_looked_ends_the_run_at_once() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move { ctx.sleep("nap", hours(5)).await };
-        let mut test = store.engine().function("w", code).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         test.start_by_name("w", json(&()))
             .id("r")
             .deadline(hours(1))
@@ -267,7 +279,8 @@ fn a_deadline_that_passed_while_nobody_looked_ends_the_run_at_once() {
         test.advance(secs(1)).await;
         test.redeploy(|deploy| deploy).await;
         test.advance(hours(3)).await;
-        test.redeploy(|deploy| deploy.function("w", code)).await;
+        test.redeploy(|deploy| deploy.workflows(Workflows::new().function("w", code)))
+            .await;
         let begun = test.now();
         let failure = failure(&test.run("r").await.unwrap()).await;
         assert!(failure.is(ErrorCode::DeadlineExceeded), "{failure:?}");
@@ -285,7 +298,7 @@ fn no_retry_begins_that_could_only_begin_after_the_deadline() {
         let options = retried(100).deadline(secs(7));
         let test = store
             .engine()
-            .function_with("w", options, code)
+            .workflows(Workflows::new().function_with("w", options, code))
             .start()
             .await;
         let begun = test.now();
@@ -313,7 +326,7 @@ fn development_mode_follows_the_passes_of_a_function() {
         let test = store
             .engine()
             .development()
-            .function_with("w", retried(2), code)
+            .workflows(Workflows::new().function_with("w", retried(2), code))
             .start()
             .await;
         assert_eq!(output::<u32>(&start(&test).await).await, 5);
@@ -327,7 +340,7 @@ fn a_run_that_ends_between_two_executions_leaves_no_timer() {
             let code = |_: Ctx, _: ()| async { Err::<(), _>(Error::new("not yet")) };
             let test = store
                 .engine()
-                .function_with("w", retried(100), code)
+                .workflows(Workflows::new().function_with("w", retried(100), code))
                 .start()
                 .await;
             let run = start(&test).await;

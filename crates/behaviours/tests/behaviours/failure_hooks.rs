@@ -2,7 +2,7 @@
 
 use everstep::journal::FailureEvent;
 use everstep::journal::record::FailureOutcome;
-use everstep::{Ctx, Error, Retry, hours, minutes, secs};
+use everstep::{Ctx, Error, Retry, Workflows, hours, minutes, secs};
 
 use crate::support::{Seen, fail, failure, for_each_store, ok, output, restart, start};
 
@@ -34,15 +34,17 @@ fn a_failed_attempt_is_told_once_with_what_follows() {
         let mut test = store
             .engine()
             .on_failure(move |event| witness.add(line(event)))
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let tried = ctx
-                    .try_step("s", || fail("no"))
-                    .with(|step| step.retry(Retry::exponential(2, secs(1))))
-                    .await?;
-                assert_eq!(tried.unwrap_err().outcome, FailureOutcome::Exhausted);
-                ctx.sleep("nap", hours(1)).await?;
-                Ok(())
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let tried = ctx
+                        .try_step("s", || fail("no"))
+                        .with(|step| step.retry(Retry::exponential(2, secs(1))))
+                        .await?;
+                    assert_eq!(tried.unwrap_err().outcome, FailureOutcome::Exhausted);
+                    ctx.sleep("nap", hours(1)).await?;
+                    Ok(())
+                }),
+            )
             .start()
             .await;
         start(&test).await;
@@ -69,9 +71,9 @@ fn a_run_that_fails_outside_a_step_is_told_as_a_failed_run() {
         let test = store
             .engine()
             .on_failure(move |event| witness.add(line(event)))
-            .function("w", |_: Ctx, _: ()| async {
+            .workflows(Workflows::new().function("w", |_: Ctx, _: ()| async {
                 Err::<(), _>(Error::fatal("nothing to do"))
-            })
+            }))
             .start()
             .await;
         let run = start(&test).await;
@@ -93,13 +95,15 @@ fn a_hook_that_panics_changes_nothing_and_hears_of_the_next_failure() {
                 witness.add(line(event));
                 panic!("on purpose");
             })
-            .function("w", |ctx: Ctx, _: ()| async move {
-                for _ in 0..2 {
-                    let step = ctx.step("s", || fail("no")).retry(Retry::none());
-                    step.best_effort().await?;
-                }
-                ctx.step("t", || ok(7)).await
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    for _ in 0..2 {
+                        let step = ctx.step("s", || fail("no")).retry(Retry::none());
+                        step.best_effort().await?;
+                    }
+                    ctx.step("t", || ok(7)).await
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;

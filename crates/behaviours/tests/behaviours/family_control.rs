@@ -1,6 +1,6 @@
 //! Control of runs that have children, or parents.
 
-use everstep::{Ctx, Error, ErrorCode, Payload, Result, RunStatus, hours, minutes};
+use everstep::{Ctx, Error, ErrorCode, Payload, Result, RunStatus, Workflows, hours, minutes};
 
 use crate::support::{Ping, failure, for_each_store, json, ok, output, ping, start};
 
@@ -24,8 +24,11 @@ fn a_terminated_parent_cancels_the_child_it_waited_for() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", parent)
-            .function("child", waits)
+            .workflows(
+                Workflows::new()
+                    .function("w", parent)
+                    .function("child", waits),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -41,8 +44,11 @@ fn a_terminated_child_fails_the_wait_of_its_parent() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", parent)
-            .function("child", waits)
+            .workflows(
+                Workflows::new()
+                    .function("w", parent)
+                    .function("child", waits),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -60,8 +66,11 @@ fn a_fork_waits_for_the_child_of_its_original_and_never_ends_it() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", parent)
-            .function("child", waits)
+            .workflows(
+                Workflows::new()
+                    .function("w", parent)
+                    .function("child", waits),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -99,14 +108,14 @@ fn a_recovered_parent_takes_the_result_of_a_child_that_ended_meanwhile() {
         };
         let mut test = store
             .engine()
-            .function("w", move |ctx, ()| async move {
+            .workflows(Workflows::new().function("w", move |ctx, ()| async move {
                 tokio::select! {
                     biased;
                     done = code(ctx.clone(), ()) => done,
                     slept = ctx.sleep("limit", hours(1)) => { slept?; Err(Error::fatal("too slow")) }
                 }
             })
-            .function("child", waits)
+            .function("child", waits))
             .start()
             .await;
         let run = start(&test).await;
@@ -128,16 +137,19 @@ fn a_parent_that_is_terminated_while_it_ends_still_tells_its_children() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, (): ()| async move {
-                let undo = ctx
-                    .step("a", || ok(1_u32))
-                    .undo(|_| async { Err::<(), _>(Error::new("not yet")) })
-                    .undo_retry(everstep::Retry::constant(1_000, hours(1)));
-                undo.await?;
-                ctx.child_by_name("child", Payload::null()).id("c").await?;
-                Ok(())
-            })
-            .function("child", waits)
+            .workflows(
+                Workflows::new()
+                    .function("w", |ctx: Ctx, (): ()| async move {
+                        let undo = ctx
+                            .step("a", || ok(1_u32))
+                            .undo(|_| async { Err::<(), _>(Error::new("not yet")) })
+                            .undo_retry(everstep::Retry::constant(1_000, hours(1)));
+                        undo.await?;
+                        ctx.child_by_name("child", Payload::null()).id("c").await?;
+                        Ok(())
+                    })
+                    .function("child", waits),
+            )
             .start()
             .await;
         let run = test

@@ -2,7 +2,9 @@
 
 use everstep::inspect::StepStatus;
 use everstep::journal::{Body, Generation};
-use everstep::{AnyEvent, Ctx, Error, ErrorCode, Result, RunStatus, millis, minutes, secs};
+use everstep::{
+    AnyEvent, Ctx, Error, ErrorCode, Result, RunStatus, Workflows, millis, minutes, secs,
+};
 
 use crate::control_support::{resting, slow, status_everywhere, two_steps};
 use crate::support::{Seen, for_each_store, json, output, ping, restart, start};
@@ -18,7 +20,11 @@ async fn three_steps(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
 #[test]
 fn a_fork_has_every_result_from_before_its_place_and_leaves_the_original_alone() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", three_steps).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", three_steps))
+            .start()
+            .await;
         let run = start(&test).await;
         assert_eq!(output::<u32>(&run).await, 111);
         let before = run.journal().await.unwrap();
@@ -66,7 +72,11 @@ fn a_fork_has_every_result_from_before_its_place_and_leaves_the_original_alone()
 #[test]
 fn a_fork_of_a_waiting_run_waits_for_itself() {
     for_each_store(async |store| {
-        let mut test = store.engine().function("w", resting).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", resting))
+            .start()
+            .await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::Sleeping).await;
         test.advance(minutes(30)).await;
@@ -91,7 +101,11 @@ fn a_fork_of_a_waiting_run_waits_for_itself() {
 #[test]
 fn a_step_in_flight_refuses_the_fork_until_it_has_ended() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", two_steps).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", two_steps))
+            .start()
+            .await;
         let run = start(&test).await;
         test.advance(millis(50)).await;
         let refused = run.fork().await.unwrap_err();
@@ -110,7 +124,11 @@ fn a_step_in_flight_refuses_the_fork_until_it_has_ended() {
 #[test]
 fn the_same_fork_again_gives_the_same_run_and_a_taken_id_is_refused() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", three_steps).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", three_steps))
+            .start()
+            .await;
         let run = start(&test).await;
         assert_eq!(output::<u32>(&run).await, 111);
         for _ in 0..2 {
@@ -135,7 +153,11 @@ fn the_same_fork_again_gives_the_same_run_and_a_taken_id_is_refused() {
 #[test]
 fn another_fork_under_the_same_id_is_refused() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", three_steps).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", three_steps))
+            .start()
+            .await;
         let run = start(&test).await;
         assert_eq!(output::<u32>(&run).await, 111);
         let fork = run.fork().at("b").with_result(&20).id("f");
@@ -173,7 +195,11 @@ fn steps_of_a_fork_have_keys_of_their_own() {
                 .await
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         output::<u32>(&run).await;
         let fork = run.fork().at("s").await.unwrap();
@@ -197,7 +223,11 @@ fn what_the_original_emitted_is_not_emitted_again() {
             ctx.emit("topic", &2)?;
             Ok::<_, Error>(())
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         run.wait_json().await.unwrap();
         let mut emissions = test.subscribe();

@@ -2,7 +2,7 @@
 
 use everstep::inspect::StepStatus;
 use everstep::journal::record::BranchesKind;
-use everstep::{Ctx, Error, ErrorCode, Retry, RunStatus, hours, minutes, secs};
+use everstep::{Ctx, Error, ErrorCode, Retry, RunStatus, Workflows, hours, minutes, secs};
 
 use crate::support::{
     Ping, Seen, fail, failure, for_each_store, ok, output, ping, restart, start, start_with,
@@ -20,20 +20,22 @@ fn branches_overlap_in_time_and_give_results_of_their_own_types() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, name: String| async move {
-                let (greeting, number) = ctx
-                    .join("load")
-                    .branch("greeting", |ctx| {
-                        let name = &name;
-                        async move { ctx.step("get", || slow(format!("hello {name}"))).await }
-                    })
-                    .branch("number", |ctx| async move {
-                        ctx.step("get", || slow(7_u32)).await
-                    })
-                    .await?;
-                let created = ctx.metadata().created_at;
-                Ok((greeting, number, created.until(ctx.now()).as_secs()))
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, name: String| async move {
+                    let (greeting, number) = ctx
+                        .join("load")
+                        .branch("greeting", |ctx| {
+                            let name = &name;
+                            async move { ctx.step("get", || slow(format!("hello {name}"))).await }
+                        })
+                        .branch("number", |ctx| async move {
+                            ctx.step("get", || slow(7_u32)).await
+                        })
+                        .await?;
+                    let created = ctx.metadata().created_at;
+                    Ok((greeting, number, created.until(ctx.now()).as_secs()))
+                }),
+            )
             .start()
             .await;
         let run = start_with(&test, &"ann").await;
@@ -54,7 +56,7 @@ fn a_join_waits_for_all_branches_and_its_error_lists_those_that_failed() {
         let witness = seen.clone();
         let test = store
             .engine()
-            .function("w", move |ctx: Ctx, _: ()| {
+            .workflows(Workflows::new().function("w", move |ctx: Ctx, _: ()| {
                 let seen = witness.clone();
                 async move {
                     let joined = ctx
@@ -77,7 +79,7 @@ fn a_join_waits_for_all_branches_and_its_error_lists_those_that_failed() {
                     );
                     Err::<(), _>(error)
                 }
-            })
+            }))
             .start()
             .await;
         let run = start(&test).await;
@@ -98,28 +100,29 @@ fn completed_branches_are_not_run_again_when_the_run_is_rebuilt_in_the_middle() 
     for_each_store(async |store| {
         let mut test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let (a, (b, c)) = ctx
-                    .join("outer")
-                    .branch(
-                        "fast",
-                        |ctx| async move { ctx.step("a", || ok(1_u32)).await },
-                    )
-                    .branch("nested", |ctx| async move {
-                        ctx.join("inner")
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let (a, (b, c)) =
+                        ctx.join("outer")
                             .branch(
                                 "fast",
-                                |ctx| async move { ctx.step("b", || ok(10_u32)).await },
+                                |ctx| async move { ctx.step("a", || ok(1_u32)).await },
                             )
-                            .branch("waits", |ctx| async move {
-                                let Ping(n) = ctx.event::<Ping>().await?;
-                                ctx.step("c", || ok(n)).await
+                            .branch("nested", |ctx| async move {
+                                ctx.join("inner")
+                                    .branch("fast", |ctx| async move {
+                                        ctx.step("b", || ok(10_u32)).await
+                                    })
+                                    .branch("waits", |ctx| async move {
+                                        let Ping(n) = ctx.event::<Ping>().await?;
+                                        ctx.step("c", || ok(n)).await
+                                    })
+                                    .await
                             })
-                            .await
-                    })
-                    .await?;
-                Ok(a + b + c)
-            })
+                            .await?;
+                    Ok(a + b + c)
+                }),
+            )
             .start()
             .await;
         start(&test).await;
@@ -147,27 +150,29 @@ fn branches_built_at_run_time_keep_the_order_of_their_items_and_the_bound() {
         let witness = seen.clone();
         let test = store
             .engine()
-            .function("w", move |ctx: Ctx, items: Vec<u64>| {
-                let seen = witness.clone();
-                async move {
-                    let results = ctx
-                        .for_each("items", items, |ctx, item| {
-                            let seen = seen.clone();
-                            async move {
-                                ctx.step("work", || async {
-                                    seen.add((item, true));
-                                    tokio::time::sleep(secs(10 * (5 - item))).await;
-                                    seen.add((item, false));
-                                    ok(item * 2).await
-                                })
-                                .await
-                            }
-                        })
-                        .concurrency(2)
-                        .await?;
-                    Ok(results)
-                }
-            })
+            .workflows(
+                Workflows::new().function("w", move |ctx: Ctx, items: Vec<u64>| {
+                    let seen = witness.clone();
+                    async move {
+                        let results = ctx
+                            .for_each("items", items, |ctx, item| {
+                                let seen = seen.clone();
+                                async move {
+                                    ctx.step("work", || async {
+                                        seen.add((item, true));
+                                        tokio::time::sleep(secs(10 * (5 - item))).await;
+                                        seen.add((item, false));
+                                        ok(item * 2).await
+                                    })
+                                    .await
+                                }
+                            })
+                            .concurrency(2)
+                            .await?;
+                        Ok(results)
+                    }
+                }),
+            )
             .start()
             .await;
         let run = start_with(&test, &[1, 2, 3, 4]).await;
@@ -191,26 +196,28 @@ fn each_branch_can_give_its_own_outcome() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let settled = ctx
-                    .for_each("items", 0..3_u32, |ctx, item| async move {
-                        ctx.step("work", || async move {
-                            if item == 1 {
-                                fail("odd").await
-                            } else {
-                                ok(item).await
-                            }
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let settled = ctx
+                        .for_each("items", 0..3_u32, |ctx, item| async move {
+                            ctx.step("work", || async move {
+                                if item == 1 {
+                                    fail("odd").await
+                                } else {
+                                    ok(item).await
+                                }
+                            })
+                            .retry(Retry::none())
+                            .await
                         })
-                        .retry(Retry::none())
-                        .await
-                    })
-                    .settled()
-                    .await?;
-                let settled = settled.into_iter();
-                Ok(settled
-                    .map(|item| item.map_err(|error| error.to_string()).ok())
-                    .collect::<Vec<_>>())
-            })
+                        .settled()
+                        .await?;
+                    let settled = settled.into_iter();
+                    Ok(settled
+                        .map(|item| item.map_err(|error| error.to_string()).ok())
+                        .collect::<Vec<_>>())
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -224,10 +231,12 @@ fn a_join_of_nothing_gives_nothing() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                ctx.for_each("none", Vec::<u32>::new(), |_, item| async move { Ok(item) })
-                    .await
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    ctx.for_each("none", Vec::<u32>::new(), |_, item| async move { Ok(item) })
+                        .await
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -241,13 +250,15 @@ fn two_branches_of_one_name_or_a_reserved_name_are_refused() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, name: String| async move {
-                ctx.join("j")
-                    .branch("a", |_| async { Ok(()) })
-                    .branch(&name, |_| async { Ok(()) })
-                    .await?;
-                Ok(())
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, name: String| async move {
+                    ctx.join("j")
+                        .branch("a", |_| async { Ok(()) })
+                        .branch(&name, |_| async { Ok(()) })
+                        .await?;
+                    Ok(())
+                }),
+            )
             .start()
             .await;
         for (id, name, code) in [
@@ -281,13 +292,15 @@ fn changed_branches_under_a_running_workflow_are_a_divergence() {
         };
         let mut test = store
             .engine()
-            .function("w", joining(&["a", "b"]))
+            .workflows(Workflows::new().function("w", joining(&["a", "b"])))
             .start()
             .await;
         start(&test).await;
         test.advance(minutes(1)).await;
-        test.redeploy(|builder| builder.function("w", joining(&["a", "c"])))
-            .await;
+        test.redeploy(|builder| {
+            builder.workflows(Workflows::new().function("w", joining(&["a", "c"])))
+        })
+        .await;
         let run = test.run("r").await.unwrap();
         test.advance(hours(2)).await;
         assert_eq!(run.status().await.unwrap(), RunStatus::Diverged);

@@ -1,7 +1,7 @@
 //! Looking at runs: lists, details, and reasons.
 
 use everstep::inspect::StepStatus;
-use everstep::{Ctx, Error, Payload, Retry, RunStatus, hours, millis, minutes};
+use everstep::{Ctx, Error, Payload, Retry, RunStatus, Workflows, hours, millis, minutes};
 
 use crate::support::{Ping, fail, for_each_store, json, ok, output, ping, start};
 
@@ -50,8 +50,11 @@ fn the_list_follows_every_transition_and_filters_by_workflow_status_tag_and_time
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("a", each_status)
-            .function("b", each_status)
+            .workflows(
+                Workflows::new()
+                    .function("a", each_status)
+                    .function("b", each_status),
+            )
             .start()
             .await;
         let mut middle = test.now();
@@ -109,7 +112,7 @@ fn pages_have_neither_gaps_nor_repetitions() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |_: Ctx, _: ()| async { Ok(()) })
+            .workflows(Workflows::new().function("w", |_: Ctx, _: ()| async { Ok(()) }))
             .start()
             .await;
         for n in 0..25 {
@@ -153,7 +156,11 @@ fn a_run_in_detail_tells_its_workflow_its_steps_and_its_times() {
                 .await?;
             Ok((a, caught.is_err()))
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let begun = test.now();
         let run = start(&test).await;
         output::<(u32, bool)>(&run).await;
@@ -196,7 +203,11 @@ fn a_run_in_detail_tells_its_workflow_its_steps_and_its_times() {
 fn what_is_read_is_a_copy_and_comes_from_the_store() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move { ctx.event::<Ping>().await };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::Waiting).await;
         let mut journal = run.journal().await.unwrap();
@@ -214,7 +225,11 @@ fn what_is_read_is_a_copy_and_comes_from_the_store() {
 #[test]
 fn why_tells_the_main_reasons() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", each_status).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", each_status))
+            .start()
+            .await;
         for (status, expected) in [
             ("completed", "completed: it is over (completed)"),
             ("failed", "failed: it is over (failed)"),

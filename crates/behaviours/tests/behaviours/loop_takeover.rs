@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use everstep::testing::{VirtualRuntime, virtual_time};
-use everstep::{Ctx, Engine, Result, RunStatus, Settings, hours, millis};
+use everstep::{Ctx, Engine, Result, RunStatus, Settings, Workflows, hours, millis};
 use everstep_store::{LocalBus, MemoryStore};
 
 use crate::support::{Ping, Seen, json, ok, output, ping};
@@ -41,7 +41,7 @@ async fn node(store: &MemoryStore, seen: &Seen<u64>, n: u64) -> Engine {
         .bus(Arc::new(LocalBus::new()))
         .runtime(Arc::new(VirtualRuntime::new(n * 1_000)))
         .settings(settings)
-        .function("w", move |ctx, (): ()| add_up(ctx, seen.clone(), n))
+        .workflows(Workflows::new().function("w", move |ctx, (): ()| add_up(ctx, seen.clone(), n)))
         .start()
         .await
         .unwrap()

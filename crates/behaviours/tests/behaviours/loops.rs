@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 
 use everstep::{
-    AnyEvent, Ctx, Error, Options, Result, Retry, RunStatus, hours, millis, minutes, secs,
+    AnyEvent, Ctx, Error, Options, Result, Retry, RunStatus, Workflows, hours, millis, minutes,
+    secs,
 };
 
 use crate::support::{
@@ -43,7 +44,11 @@ fn a_loop_gives_its_result_and_a_replay_runs_nothing_again() {
         let seen = Seen::new();
         let ran = seen.clone();
         let code = move |ctx: Ctx, (): ()| five(ctx, ran.clone());
-        let mut test = store.engine().function("w", code).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::Sleeping).await;
         let run = restart(&mut test).await;
@@ -65,7 +70,11 @@ fn an_empty_result_is_a_result() {
             ctx.repeat("three", 0, body).await?;
             ctx.sleep("nap", hours(1)).await
         };
-        let mut test = store.engine().function("w", code).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::Sleeping).await;
         let run = restart(&mut test).await;
@@ -95,7 +104,11 @@ fn a_crash_in_an_iteration_goes_on_in_it_with_its_state() {
         let seen = Seen::new();
         let began = seen.clone();
         let code = move |ctx: Ctx, (): ()| sum_up(ctx, began.clone());
-        let mut test = store.engine().function("w", code).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let mut run = start(&test).await;
         for n in 0..5_u32 {
             test.reach(&run, RunStatus::Waiting).await;
@@ -123,7 +136,11 @@ fn a_loop_without_state_goes_on_until_it_has_something() {
             })
             .await
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         for n in 0..5 {
             let _ = run
@@ -152,7 +169,11 @@ fn an_error_of_the_body_is_the_loops() {
             };
             ctx.repeat("work", 0, body).await
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         assert!(failure(&run).await.message.contains("not this one"));
         test.journal(&run)
@@ -174,7 +195,10 @@ fn a_sleep_in_a_loop_does_not_run_earlier_iterations_again() {
             ctx.repeat("nap", 0, body).keep(2).await
         };
         for evicted in [false, true] {
-            let engine = store.engine().function("w", code).development();
+            let engine = store
+                .engine()
+                .workflows(Workflows::new().function("w", code))
+                .development();
             let engine = if evicted { engine.evict_all() } else { engine };
             let test = engine.start().await;
             let run = test
@@ -217,7 +241,7 @@ fn loops_and_branches_inside_a_loop_go_on_after_crashes() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
-            .function("w", nested)
+            .workflows(Workflows::new().function("w", nested))
             .development()
             .start()
             .await;
@@ -260,7 +284,10 @@ fn a_gate_is_decided_in_each_iteration() {
         let (before, after) = (seen.clone(), seen.clone());
         let mut test = store
             .engine()
-            .function("w", move |ctx, (): ()| gated(ctx, before.clone(), false))
+            .workflows(
+                Workflows::new()
+                    .function("w", move |ctx, (): ()| gated(ctx, before.clone(), false)),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -271,7 +298,9 @@ fn a_gate_is_decided_in_each_iteration() {
         }
         test.reach(&run, RunStatus::Waiting).await;
         test.redeploy(|setup| {
-            setup.function("w", move |ctx, (): ()| gated(ctx, after.clone(), true))
+            setup.workflows(
+                Workflows::new().function("w", move |ctx, (): ()| gated(ctx, after.clone(), true)),
+            )
         })
         .await;
         let run = test.run("r").await.unwrap();
@@ -333,7 +362,7 @@ fn register(
     setup: everstep::testing::TestEngineBuilder,
     change: Change,
 ) -> everstep::testing::TestEngineBuilder {
-    setup.function("w", move |ctx, (): ()| changing(ctx, change))
+    setup.workflows(Workflows::new().function("w", move |ctx, (): ()| changing(ctx, change)))
 }
 
 /// A run in its fifth iteration, then the same code with a change.
@@ -404,10 +433,13 @@ fn a_body_that_does_nothing_holds_nobody_up_and_leaves_little() {
         };
         let test = store
             .engine()
-            .function("w", spin)
-            .function("quick", |ctx: Ctx, (): ()| async move {
-                ctx.step("one", || ok(1)).await
-            })
+            .workflows(
+                Workflows::new()
+                    .function("w", spin)
+                    .function("quick", |ctx: Ctx, (): ()| async move {
+                        ctx.step("one", || ok(1)).await
+                    }),
+            )
             .start()
             .await;
         let run = start_with(&test, &5_000).await;
@@ -443,7 +475,9 @@ fn a_second_pass_begins_with_the_first_iteration_that_was_kept() {
         let began = seen.clone();
         let code = move |ctx, (): ()| second_pass(ctx, began.clone());
         let options = Options::new().execution_retries(1);
-        let test = store.engine().function_with("w", options, code);
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function_with("w", options, code));
         let test = test.development().start().await;
         let run = start(&test).await;
         test.advance(hours(1)).await;

@@ -2,7 +2,8 @@
 
 use everstep::journal::Body;
 use everstep::{
-    Accepts, Ctx, Error, Event, Options, Payload, Result, RunStatus, Workflow, minutes, secs,
+    Accepts, Ctx, Error, Event, Options, Payload, Result, RunStatus, Workflow, Workflows, minutes,
+    secs,
 };
 use serde::{Deserialize, Serialize};
 
@@ -52,8 +53,7 @@ fn events_to_another_run_arrive_once_and_in_order() {
     for_each_store(async |store: &TestStore| {
         let mut test = store
             .engine()
-            .workflow(Account)
-            .function("w", pays)
+            .workflows(Workflows::new().workflow(Account).function("w", pays))
             .start()
             .await;
         test.start::<Account>(&()).id("account").await.unwrap();
@@ -84,9 +84,11 @@ fn an_event_to_a_run_that_is_over_or_unknown_has_no_effect() {
             ctx.send::<Account, _>("unknown", &Paid { amount: 1 })?;
             ctx.step("on", || ok(7)).await
         };
-        let builder = store.engine().workflow(Account).function("w", sends);
+        let builder = store
+            .engine()
+            .workflows(Workflows::new().workflow(Account).function("w", sends));
         let test = builder
-            .function("over", |_: Ctx, _: ()| ok(()))
+            .workflows(Workflows::new().function("over", |_: Ctx, _: ()| ok(())))
             .start()
             .await;
         let over = test
@@ -116,8 +118,11 @@ fn a_second_pass_does_not_send_again() {
             ctx.send::<Account, _>("account", &Paid { amount: 0 })
         };
         let options = Options::new().execution_retries(1);
-        let builder = store.engine().workflow(Account);
-        let test = builder.function_with("w", options, sends).start().await;
+        let builder = store.engine().workflows(Workflows::new().workflow(Account));
+        let test = builder
+            .workflows(Workflows::new().function_with("w", options, sends))
+            .start()
+            .await;
         let account = test.start::<Account>(&()).id("account").await.unwrap();
         let run = start(&test).await;
         run.wait_json().await.unwrap();
@@ -147,8 +152,13 @@ fn a_run_that_takes_no_more_events_holds_up_nobody_else() {
             }
             Ok(taken)
         };
-        let builder = store.engine().workflow(Account).function("full", hoards);
-        let test = builder.function("w", floods).start().await;
+        let builder = store
+            .engine()
+            .workflows(Workflows::new().workflow(Account).function("full", hoards));
+        let test = builder
+            .workflows(Workflows::new().function("w", floods))
+            .start()
+            .await;
         let account = test.start::<Account>(&()).id("account").await.unwrap();
         let full = test
             .start_by_name("full", Payload::null())

@@ -2,7 +2,9 @@
 
 use everstep::journal::record::ParentClose;
 use everstep::testing::TestEngine;
-use everstep::{AnyEvent, Ctx, Event, Payload, Result, RunHandle, RunStatus, minutes, secs};
+use everstep::{
+    AnyEvent, Ctx, Event, Payload, Result, RunHandle, RunStatus, Workflows, minutes, secs,
+};
 
 use crate::support::{Ping, TestStore, for_each_store, json, output, ping};
 
@@ -42,13 +44,14 @@ async fn has_mine(ctx: Ctx, on_close: ParentClose) -> Result<Payload> {
 }
 
 async fn engine(store: &TestStore) -> TestEngine {
-    let builder = store
-        .engine()
-        .function("sink", collects)
-        .function("doubles", doubles)
-        .function("sends", sends)
-        .function("delegates", delegates)
-        .function("mine", has_mine);
+    let builder = store.engine().workflows(
+        Workflows::new()
+            .function("sink", collects)
+            .function("doubles", doubles)
+            .function("sends", sends)
+            .function("delegates", delegates)
+            .function("mine", has_mine),
+    );
     builder.start().await
 }
 

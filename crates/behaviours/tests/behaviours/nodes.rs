@@ -6,7 +6,8 @@ use std::sync::Arc;
 use everstep::inspect::StepStatus;
 use everstep::testing::{JournalView, VirtualRuntime, virtual_time};
 use everstep::{
-    Ctx, Engine, ErrorCode, Result, RunHandle, RunStatus, Settings, millis, minutes, secs,
+    Ctx, Engine, ErrorCode, Result, RunHandle, RunStatus, Settings, Workflows, millis, minutes,
+    secs,
 };
 use everstep_store::{Clock, LocalBus, MemoryStore};
 use futures_util::future::join_all;
@@ -68,11 +69,14 @@ impl Cluster {
             .bus(Arc::new(self.bus.clone()))
             .runtime(runtime.clone())
             .settings(settings)
-            .function("w", work)
-            .function("nap", nap)
-            .function("wait", |ctx: Ctx, _: ()| async move {
-                ctx.event::<Ping>().await
-            })
+            .workflows(
+                Workflows::new()
+                    .function("w", work)
+                    .function("nap", nap)
+                    .function("wait", |ctx: Ctx, _: ()| async move {
+                        ctx.event::<Ping>().await
+                    }),
+            )
             .start()
             .await
             .unwrap();

@@ -1,6 +1,6 @@
 //! Awaiting, or acting on, what is not durable is an error that says so.
 
-use everstep::{AnyEvent, Ctx, Error, ErrorCode, Failure, Result, hours, minutes, secs};
+use everstep::{AnyEvent, Ctx, Error, ErrorCode, Failure, Result, Workflows, hours, minutes, secs};
 
 use crate::support::{Ping, Seen, failure, for_each_store, ok, output, ping, start};
 
@@ -11,7 +11,7 @@ fn fails_with(code: Code, check: impl Fn(&Failure)) {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", move |ctx, ()| code(ctx))
+            .workflows(Workflows::new().function("w", move |ctx, ()| code(ctx)))
             .start()
             .await;
         let failure = failure(&start(&test).await).await;
@@ -117,7 +117,11 @@ fn timers_and_channels_inside_a_step_are_fine() {
             };
             ctx.step("a", work).await
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         assert_eq!(output::<u32>(&start(&test).await).await, 5);
     });
 }
@@ -158,16 +162,18 @@ fn a_step_that_was_called_and_is_not_polled_waits_without_holding_up_the_run() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let mut step = std::pin::pin!(ctx.step("held", || ok(1_u32)));
-                std::future::poll_fn(|context| {
-                    assert!(step.as_mut().poll(context).is_pending());
-                    std::task::Poll::Ready(())
-                })
-                .await;
-                ctx.sleep("nap", hours(1)).await?;
-                step.await
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let mut step = std::pin::pin!(ctx.step("held", || ok(1_u32)));
+                    std::future::poll_fn(|context| {
+                        assert!(step.as_mut().poll(context).is_pending());
+                        std::task::Poll::Ready(())
+                    })
+                    .await;
+                    ctx.sleep("nap", hours(1)).await?;
+                    step.await
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -180,17 +186,19 @@ fn what_wakes_the_code_of_a_suspended_run_keeps_nobody_awake() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
-                let nap = async {
-                    tokio::time::sleep(minutes(1)).await;
-                    std::future::pending::<()>().await;
-                };
-                tokio::select! {
-                    biased;
-                    ping = ctx.event::<Ping>() => ping.map(|Ping(n)| n),
-                    () = nap => Ok(0),
-                }
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
+                    let nap = async {
+                        tokio::time::sleep(minutes(1)).await;
+                        std::future::pending::<()>().await;
+                    };
+                    tokio::select! {
+                        biased;
+                        ping = ctx.event::<Ping>() => ping.map(|Ping(n)| n),
+                        () = nap => Ok(0),
+                    }
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -240,7 +248,11 @@ fn steps_are_undone_when_the_run_fails_while_operations_are_open() {
                 slept
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let failure = failure(&start(&test).await).await;
         assert!(failure.is(ErrorCode::NotDurable), "{failure:?}");
         assert_eq!(undone.take(), [7]);
@@ -266,7 +278,11 @@ fn an_undo_that_uses_ctx_ends_and_is_recorded_once() {
                 Err::<(), _>(Error::fatal("no"))
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let failure = failure(&start(&test).await).await;
         assert!(!failure.is(ErrorCode::NotDurable), "{failure:?}");
         assert_eq!(undone.take(), [7]);

@@ -7,7 +7,8 @@ use everstep::journal::record::ParentClose;
 use everstep::journal::{Body, Entry};
 use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{
-    Ctx, Engine, EngineBuilder, Error, Payload, Result, RunStatus, Settings, millis, minutes, secs,
+    Ctx, Engine, EngineBuilder, Error, Payload, Result, RunStatus, Settings, Workflows, millis,
+    minutes, secs,
 };
 use everstep_store::{LocalBus, MemoryStore, Store};
 
@@ -71,27 +72,29 @@ fn a_parent_and_its_children_survive_a_crash_after_every_commit() {
     let witness = born.clone();
     let define = move |builder: EngineBuilder| {
         let witness = witness.clone();
-        builder
-            .function("double", move |ctx: Ctx, n: u32| {
-                witness.note(&ctx);
-                async move { ctx.step("double", || ok(n * 2)).await }
-            })
-            .function("fails", |_: Ctx, _: ()| async {
-                Err::<(), _>(Error::fatal("no luck"))
-            })
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let (two, four) = futures_util::future::try_join(
-                    ctx.child_by_name("double", json(&1)),
-                    ctx.child_by_name("double", json(&2)).timeout(minutes(1)),
-                )
-                .await?;
-                let failed = ctx
-                    .child_by_name("fails", Payload::null())
-                    .await
-                    .unwrap_err();
-                let why = failed.child_failure().unwrap().error.message.clone();
-                Ok((two, four, why))
-            })
+        builder.workflows(
+            Workflows::new()
+                .function("double", move |ctx: Ctx, n: u32| {
+                    witness.note(&ctx);
+                    async move { ctx.step("double", || ok(n * 2)).await }
+                })
+                .function("fails", |_: Ctx, _: ()| async {
+                    Err::<(), _>(Error::fatal("no luck"))
+                })
+                .function("w", |ctx: Ctx, _: ()| async move {
+                    let (two, four) = futures_util::future::try_join(
+                        ctx.child_by_name("double", json(&1)),
+                        ctx.child_by_name("double", json(&2)).timeout(minutes(1)),
+                    )
+                    .await?;
+                    let failed = ctx
+                        .child_by_name("fails", Payload::null())
+                        .await
+                        .unwrap_err();
+                    let why = failed.child_failure().unwrap().error.message.clone();
+                    Ok((two, four, why))
+                }),
+        )
     };
     let tell = async |engine: Engine| {
         let result = result(&engine, "w", "r", Payload::null()).await;
@@ -113,16 +116,18 @@ fn a_parent_and_its_children_survive_a_crash_after_every_commit() {
 #[test]
 fn a_child_that_has_ended_beats_a_timeout_that_is_late() {
     let define = |builder: EngineBuilder| {
-        builder
-            .function("nap", |ctx: Ctx, _: ()| async move {
-                ctx.sleep("nap", secs(1)).await?;
-                Ok("rested")
-            })
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let child = ctx.child_by_name("nap", Payload::null()).id("nap");
-                let rested = child.timeout(minutes(1)).await?;
-                Ok(rested.is_some())
-            })
+        builder.workflows(
+            Workflows::new()
+                .function("nap", |ctx: Ctx, _: ()| async move {
+                    ctx.sleep("nap", secs(1)).await?;
+                    Ok("rested")
+                })
+                .function("w", |ctx: Ctx, _: ()| async move {
+                    let child = ctx.child_by_name("nap", Payload::null()).id("nap");
+                    let rested = child.timeout(minutes(1)).await?;
+                    Ok(rested.is_some())
+                }),
+        )
     };
     let tell = async |engine: Engine| {
         let result = result(&engine, "w", "r", Payload::null()).await;
@@ -152,27 +157,29 @@ fn what_becomes_of_left_children_survives_a_crash_after_every_commit() {
         ParentClose::Abandon,
     ];
     let define = move |builder: EngineBuilder| {
-        builder
-            .function("naps", |ctx: Ctx, deep: bool| async move {
-                if deep {
-                    let child = ctx.child_by_name("naps", json(&false));
-                    child.id(format!("{}-below", ctx.metadata().id)).await?;
-                }
-                ctx.sleep("nap", minutes(10)).await
-            })
-            .function("w", move |ctx: Ctx, _: ()| async move {
-                let left = policies.iter().enumerate().map(|(n, policy)| {
-                    let child = ctx.child_by_name("naps", json(&true));
-                    let child = child.id(format!("c{n}")).on_parent_close(*policy);
-                    child.timeout(secs(1))
-                });
-                let left = futures_util::future::try_join_all(left).await?;
-                assert!(left.iter().all(Option::is_none));
-                let open = ctx.child_by_name("naps", json(&false)).id("last");
-                let ended = ctx.sleep("then", secs(1));
-                drop(futures_util::future::select(ended, open).await);
-                Ok(())
-            })
+        builder.workflows(
+            Workflows::new()
+                .function("naps", |ctx: Ctx, deep: bool| async move {
+                    if deep {
+                        let child = ctx.child_by_name("naps", json(&false));
+                        child.id(format!("{}-below", ctx.metadata().id)).await?;
+                    }
+                    ctx.sleep("nap", minutes(10)).await
+                })
+                .function("w", move |ctx: Ctx, _: ()| async move {
+                    let left = policies.iter().enumerate().map(|(n, policy)| {
+                        let child = ctx.child_by_name("naps", json(&true));
+                        let child = child.id(format!("c{n}")).on_parent_close(*policy);
+                        child.timeout(secs(1))
+                    });
+                    let left = futures_util::future::try_join_all(left).await?;
+                    assert!(left.iter().all(Option::is_none));
+                    let open = ctx.child_by_name("naps", json(&false)).id("last");
+                    let ended = ctx.sleep("then", secs(1));
+                    drop(futures_util::future::select(ended, open).await);
+                    Ok(())
+                }),
+        )
     };
     let tell = async |engine: Engine| {
         result(&engine, "w", "r", Payload::null()).await;
@@ -198,30 +205,32 @@ fn what_becomes_of_left_children_survives_a_crash_after_every_commit() {
 #[test]
 fn messages_between_runs_survive_a_crash_after_every_commit() {
     let define = |builder: EngineBuilder| {
-        builder
-            .function("sink", |ctx: Ctx, n: u32| async move {
-                let mut got = Vec::new();
-                for _ in 0..n {
-                    got.push(ctx.event::<Ping>().await?.0);
-                }
-                let more = ctx.event::<Ping>().timeout(secs(30)).await?;
-                Ok((got, more.map(|ping| ping.0)))
-            })
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let born = ctx
-                    .child_by_name("sink", json(&3))
-                    .id("child")
-                    .detach()
-                    .await?;
-                for n in 1..=3 {
-                    ctx.send_by_name("sink", "ping", json(&n))?;
-                    ctx.send_by_name(&born, "ping", json(&(10 * n)))?;
-                    ctx.step("between", || ok(n)).await?;
-                }
-                ctx.send_by_name("nobody", "ping", json(&1))?;
-                ctx.send_by_name("r", "ping", json(&4))?;
-                Ok(ctx.event::<Ping>().await?.0)
-            })
+        builder.workflows(
+            Workflows::new()
+                .function("sink", |ctx: Ctx, n: u32| async move {
+                    let mut got = Vec::new();
+                    for _ in 0..n {
+                        got.push(ctx.event::<Ping>().await?.0);
+                    }
+                    let more = ctx.event::<Ping>().timeout(secs(30)).await?;
+                    Ok((got, more.map(|ping| ping.0)))
+                })
+                .function("w", |ctx: Ctx, _: ()| async move {
+                    let born = ctx
+                        .child_by_name("sink", json(&3))
+                        .id("child")
+                        .detach()
+                        .await?;
+                    for n in 1..=3 {
+                        ctx.send_by_name("sink", "ping", json(&n))?;
+                        ctx.send_by_name(&born, "ping", json(&(10 * n)))?;
+                        ctx.step("between", || ok(n)).await?;
+                    }
+                    ctx.send_by_name("nobody", "ping", json(&1))?;
+                    ctx.send_by_name("r", "ping", json(&4))?;
+                    Ok(ctx.event::<Ping>().await?.0)
+                }),
+        )
     };
     let tell = async |engine: Engine| {
         let start = engine.start_by_name("sink", json(&3)).id("sink");
@@ -265,9 +274,9 @@ async fn node(store: &MemoryStore, bus: &LocalBus, n: u64, knows_child: bool) ->
         Ok(child.decode::<u32>()?)
     };
     let builder = if knows_child {
-        builder.function("double", child)
+        builder.workflows(Workflows::new().function("double", child))
     } else {
-        builder.function("w", parent)
+        builder.workflows(Workflows::new().function("w", parent))
     };
     builder.start().await.unwrap()
 }
@@ -301,14 +310,16 @@ fn an_event_does_not_overtake_the_birth_of_its_run_on_another_node() {
             builder.bus(Arc::new(bus.clone()))
         };
         let parents = open(1)
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let child = ctx.child_by_name("sink", json(&3)).detach().await?;
-                for n in 1..=3 {
-                    ctx.send_by_name(&child, "ping", json(&n))?;
-                    ctx.sleep("a while", minutes(1)).await?;
-                }
-                Ok(child.to_string())
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let child = ctx.child_by_name("sink", json(&3)).detach().await?;
+                    for n in 1..=3 {
+                        ctx.send_by_name(&child, "ping", json(&n))?;
+                        ctx.sleep("a while", minutes(1)).await?;
+                    }
+                    Ok(child.to_string())
+                }),
+            )
             .start()
             .await
             .unwrap();
@@ -318,7 +329,11 @@ fn an_event_does_not_overtake_the_birth_of_its_run_on_another_node() {
             parents.run(&child).await.is_err(),
             "nobody knows its workflow"
         );
-        let children = open(2).function("sink", sink).start().await.unwrap();
+        let children = open(2)
+            .workflows(Workflows::new().function("sink", sink))
+            .start()
+            .await
+            .unwrap();
         tokio::time::sleep(minutes(2)).await;
         let got = result(&children, "sink", &child, json(&3)).await;
         assert_eq!(got.as_str(), "[1,2,3]");
@@ -384,7 +399,7 @@ async fn sender(store: Arc<dyn Store>, process: Arc<VirtualRuntime>) -> Engine {
         Ok(())
     };
     let builder = Engine::on_store(store).runtime(process).settings(settings);
-    let builder = builder.function("sink", sink).function("w", sends);
+    let builder = builder.workflows(Workflows::new().function("sink", sink).function("w", sends));
     builder.start().await.unwrap()
 }
 
@@ -403,19 +418,21 @@ fn several_nodes_may_deliver_the_same_effects() {
                 .bus(Arc::new(bus.clone()))
                 .runtime(Arc::new(VirtualRuntime::new(n)))
                 .settings(settings)
-                .function("sink", sink)
-                .function("w", |ctx: Ctx, _: ()| async move {
-                    let sink = ctx.child_by_name("sink", json(&50)).id("sink");
-                    let sends = async {
-                        for n in 0..50 {
-                            ctx.send_by_name("sink", "ping", json(&n))?;
-                            ctx.sleep("pause", millis(1)).await?;
-                        }
-                        Ok::<_, Error>(())
-                    };
-                    let (got, ()) = futures_util::future::try_join(sink, sends).await?;
-                    Ok(got)
-                })
+                .workflows(Workflows::new().function("sink", sink).function(
+                    "w",
+                    |ctx: Ctx, _: ()| async move {
+                        let sink = ctx.child_by_name("sink", json(&50)).id("sink");
+                        let sends = async {
+                            for n in 0..50 {
+                                ctx.send_by_name("sink", "ping", json(&n))?;
+                                ctx.sleep("pause", millis(1)).await?;
+                            }
+                            Ok::<_, Error>(())
+                        };
+                        let (got, ()) = futures_util::future::try_join(sink, sends).await?;
+                        Ok(got)
+                    },
+                ))
                 .start()
         };
         let (a, b) = (build(1).await.unwrap(), build(2).await.unwrap());

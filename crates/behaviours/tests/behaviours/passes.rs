@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use everstep::{AnyEvent, Ctx, Error, Options, Result, Retry, Rpc, minutes, secs};
+use everstep::{AnyEvent, Ctx, Error, Options, Result, Retry, Rpc, Workflows, minutes, secs};
 use serde::Serialize;
 
 use crate::support::{Ping, for_each_store, output, start};
@@ -55,7 +55,7 @@ fn sleeps_waits_and_questions_of_a_failed_pass_end_in_the_next_one() {
         let options = Options::new().execution_retries(1);
         let test = store
             .engine()
-            .function_with("w", options, code)
+            .workflows(Workflows::new().function_with("w", options, code))
             .start()
             .await;
         let run = start(&test).await;

@@ -2,7 +2,9 @@
 
 use everstep::control::{Because, Effect};
 use everstep::journal::Body;
-use everstep::{AnyEvent, Ctx, Error, ErrorCode, Result, Retry, RunStatus, millis, minutes, secs};
+use everstep::{
+    AnyEvent, Ctx, Error, ErrorCode, Result, Retry, RunStatus, Workflows, millis, minutes, secs,
+};
 
 use crate::control_support::{resting, slow, status_everywhere, two_steps};
 use crate::support::{for_each_store, ok, output, ping, restart, start};
@@ -11,7 +13,11 @@ use crate::support::{for_each_store, ok, output, ping, restart, start};
 #[test]
 fn a_pause_lets_steps_in_flight_finish_and_begins_nothing_new() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", two_steps).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", two_steps))
+            .start()
+            .await;
         let run = start(&test).await;
         test.advance(millis(50)).await;
         let done = run.pause().reason("audit").by("alice").await.unwrap();
@@ -48,10 +54,11 @@ async fn retrying(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
 fn a_pause_takes_effect_at_once_in_a_sleep_a_wait_and_a_retry_delay() {
     for_each_store(async |store| {
         for evicted in [false, true] {
-            let mut engine = store
-                .engine()
-                .function("nap", resting)
-                .function("retry", retrying);
+            let mut engine = store.engine().workflows(
+                Workflows::new()
+                    .function("nap", resting)
+                    .function("retry", retrying),
+            );
             if evicted {
                 engine = engine.evict_all();
             }
@@ -78,7 +85,11 @@ fn a_pause_takes_effect_at_once_in_a_sleep_a_wait_and_a_retry_delay() {
 #[test]
 fn a_second_pause_and_a_pause_after_the_end_do_nothing() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", resting).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", resting))
+            .start()
+            .await;
         let run = start(&test).await;
         assert_eq!(
             run.resume().await.unwrap().effect,
@@ -105,7 +116,11 @@ fn a_second_pause_and_a_pause_after_the_end_do_nothing() {
 #[test]
 fn an_unknown_run_is_not_found() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", resting).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", resting))
+            .start()
+            .await;
         let run = start(&test).await;
         run.delete().await.unwrap();
         for result in [
@@ -133,7 +148,11 @@ fn an_unknown_run_is_not_found() {
 #[test]
 fn what_happens_during_a_pause_is_seen_in_order_on_resuming() {
     for_each_store(async |store| {
-        let mut test = store.engine().function("w", resting).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", resting))
+            .start()
+            .await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::Sleeping).await;
         run.pause().await.unwrap();
@@ -153,7 +172,11 @@ fn what_happens_during_a_pause_is_seen_in_order_on_resuming() {
 #[test]
 fn a_run_resumed_before_it_came_to_rest_just_goes_on() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", two_steps).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", two_steps))
+            .start()
+            .await;
         let run = start(&test).await;
         test.advance(millis(50)).await;
         run.pause().await.unwrap();
@@ -169,7 +192,11 @@ fn a_run_resumed_before_it_came_to_rest_just_goes_on() {
 #[test]
 fn pausing_and_completing_at_the_same_moment_leaves_one_or_the_other() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", two_steps).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", two_steps))
+            .start()
+            .await;
         for at in 195..206 {
             let input = crate::support::json(&());
             let run = test
@@ -197,11 +224,17 @@ fn pausing_and_completing_at_the_same_moment_leaves_one_or_the_other() {
 #[test]
 fn without_a_worker_a_pause_is_recorded_and_waits_for_one() {
     for_each_store(async |store| {
-        let mut test = store.engine().function("w", resting).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", resting))
+            .start()
+            .await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::Sleeping).await;
-        test.redeploy(|setup| setup.function("other", |_: Ctx, (): ()| ok(())))
-            .await;
+        test.redeploy(|setup| {
+            setup.workflows(Workflows::new().function("other", |_: Ctx, (): ()| ok(())))
+        })
+        .await;
         let run = test.run("r").await.unwrap();
         let done = run.pause().await.unwrap();
         assert_eq!(
@@ -210,7 +243,8 @@ fn without_a_worker_a_pause_is_recorded_and_waits_for_one() {
         );
         assert!(done.to_string().contains("when a worker offers"), "{done}");
         assert_eq!(status_everywhere(&test, &run).await, RunStatus::Pausing);
-        test.redeploy(|setup| setup.function("w", resting)).await;
+        test.redeploy(|setup| setup.workflows(Workflows::new().function("w", resting)))
+            .await;
         let run = test.run("r").await.unwrap();
         test.reach(&run, RunStatus::Paused).await;
         run.resume().await.unwrap();
@@ -227,7 +261,11 @@ fn a_step_that_began_before_the_pause_is_not_done_twice() {
             let a: u32 = ctx.step("a", || slow(60_000, 1)).await?;
             Ok::<_, Error>(a)
         };
-        let test = store.engine().function("w", long).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", long))
+            .start()
+            .await;
         let run = start(&test).await;
         test.advance(secs(1)).await;
         run.pause().await.unwrap();

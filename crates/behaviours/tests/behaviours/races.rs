@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use everstep::inspect::StepStatus;
 use everstep::journal::Body;
 use everstep::journal::record::BranchesKind;
-use everstep::{Ctx, Error, ErrorCode, Options, Retry, RunStatus, hours, minutes, secs};
+use everstep::{Ctx, Error, ErrorCode, Options, Retry, RunStatus, Workflows, hours, minutes, secs};
 
 use crate::support::{Ping, Seen, fail, failure, for_each_store, ok, output, ping, restart, start};
 
@@ -27,7 +27,7 @@ fn the_first_success_wins_and_the_losers_are_dropped_and_marked_abandoned() {
         let counter = dropped.clone();
         let mut test = store
             .engine()
-            .function("w", move |ctx: Ctx, _: ()| {
+            .workflows(Workflows::new().function("w", move |ctx: Ctx, _: ()| {
                 let dropped = counter.clone();
                 async move {
                     let won = ctx
@@ -57,7 +57,7 @@ fn the_first_success_wins_and_the_losers_are_dropped_and_marked_abandoned() {
                     ctx.sleep("later", hours(1)).await?;
                     Ok((won.winner, won.value))
                 }
-            })
+            }))
             .start()
             .await;
         start(&test).await;
@@ -84,16 +84,18 @@ fn the_winner_is_durable_before_a_loser_is_dropped() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                ctx.race("first")
-                    .branch("a", |ctx| async move { ctx.step("a", || ok(1)).await })
-                    .branch("b", |ctx| async move {
-                        ctx.step("b", std::future::pending::<everstep::Result<u32>>)
-                            .await
-                    })
-                    .await?;
-                Ok(())
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    ctx.race("first")
+                        .branch("a", |ctx| async move { ctx.step("a", || ok(1)).await })
+                        .branch("b", |ctx| async move {
+                            ctx.step("b", std::future::pending::<everstep::Result<u32>>)
+                                .await
+                        })
+                        .await?;
+                    Ok(())
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -110,18 +112,20 @@ fn if_all_fail_the_error_lists_each() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let lost = ctx
-                    .race::<u32>("all")
-                    .branch("a", |_| async { Err(Error::fatal("one")) })
-                    .branch("b", |_| async { Err(Error::fatal("two")) })
-                    .await;
-                let error = lost.unwrap_err();
-                let failure = error.branches_failure().unwrap();
-                assert_eq!(failure.kind, BranchesKind::Race);
-                assert_eq!(failure.failures.len(), 2);
-                Err::<(), _>(error)
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let lost = ctx
+                        .race::<u32>("all")
+                        .branch("a", |_| async { Err(Error::fatal("one")) })
+                        .branch("b", |_| async { Err(Error::fatal("two")) })
+                        .await;
+                    let error = lost.unwrap_err();
+                    let failure = error.branches_failure().unwrap();
+                    assert_eq!(failure.kind, BranchesKind::Race);
+                    assert_eq!(failure.failures.len(), 2);
+                    Err::<(), _>(error)
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -142,7 +146,7 @@ fn a_branch_that_is_retried_keeps_the_race_open_and_may_win() {
         let witness = attempts.clone();
         let test = store
             .engine()
-            .function("w", move |ctx: Ctx, _: ()| {
+            .workflows(Workflows::new().function("w", move |ctx: Ctx, _: ()| {
                 let attempts = witness.clone();
                 async move {
                     let won = ctx
@@ -165,7 +169,7 @@ fn a_branch_that_is_retried_keeps_the_race_open_and_may_win() {
                         .await?;
                     Ok(won.winner)
                 }
-            })
+            }))
             .start()
             .await;
         let run = start(&test).await;
@@ -181,20 +185,22 @@ fn a_parked_race_of_a_timer_and_an_event_is_woken_by_either() {
         for (send, winner) in [(true, "event"), (false, "timer")] {
             let mut test = store
                 .engine()
-                .function("w", |ctx: Ctx, _: ()| async move {
-                    let won = ctx
-                        .race("either")
-                        .branch("timer", |ctx| async move {
-                            ctx.sleep("nap", hours(1)).await?;
-                            Ok(0)
-                        })
-                        .branch("event", |ctx| async move {
-                            let Ping(n) = ctx.event::<Ping>().await?;
-                            Ok(n)
-                        })
-                        .await?;
-                    Ok(won.winner)
-                })
+                .workflows(
+                    Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                        let won = ctx
+                            .race("either")
+                            .branch("timer", |ctx| async move {
+                                ctx.sleep("nap", hours(1)).await?;
+                                Ok(0)
+                            })
+                            .branch("event", |ctx| async move {
+                                let Ping(n) = ctx.event::<Ping>().await?;
+                                Ok(n)
+                            })
+                            .await?;
+                        Ok(won.winner)
+                    }),
+                )
                 .start()
                 .await;
             let run = test
@@ -223,16 +229,18 @@ fn a_result_of_a_loser_that_comes_late_changes_nothing() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                // Both results may come with one commit; the first in the journal wins, on every replay.
-                let won = ctx
-                    .race("tie")
-                    .branch("a", |ctx| async move { ctx.step("a", || ok(1)).await })
-                    .branch("b", |ctx| async move { ctx.step("b", || ok(2)).await })
-                    .await?;
-                ctx.sleep("later", hours(1)).await?;
-                Ok(won.winner)
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    // Both results may come with one commit; the first in the journal wins, on every replay.
+                    let won = ctx
+                        .race("tie")
+                        .branch("a", |ctx| async move { ctx.step("a", || ok(1)).await })
+                        .branch("b", |ctx| async move { ctx.step("b", || ok(2)).await })
+                        .await?;
+                    ctx.sleep("later", hours(1)).await?;
+                    Ok(won.winner)
+                }),
+            )
             .start()
             .await;
         start(&test).await;
@@ -257,10 +265,12 @@ fn a_race_without_branches_is_refused() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                ctx.race::<()>("none").await?;
-                Ok(())
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    ctx.race::<()>("none").await?;
+                    Ok(())
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -274,18 +284,20 @@ fn an_event_that_comes_after_the_winner_is_not_taken_by_a_loser() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                ctx.race("first")
-                    .branch("asked", |ctx| async move {
-                        ctx.event::<Ping>().id("one").await.map(|Ping(n)| n)
-                    })
-                    .branch("also", |ctx| async move {
-                        ctx.event::<Ping>().id("two").await.map(|Ping(n)| n)
-                    })
-                    .await?;
-                let Ping(n) = ctx.event::<Ping>().id("later").await?;
-                Ok(n)
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    ctx.race("first")
+                        .branch("asked", |ctx| async move {
+                            ctx.event::<Ping>().id("one").await.map(|Ping(n)| n)
+                        })
+                        .branch("also", |ctx| async move {
+                            ctx.event::<Ping>().id("two").await.map(|Ping(n)| n)
+                        })
+                        .await?;
+                    let Ping(n) = ctx.event::<Ping>().id("later").await?;
+                    Ok(n)
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -322,7 +334,9 @@ fn who_lost_a_race_does_not_run_in_a_later_pass() {
             Ok((winner, n))
         };
         let options = Options::new().execution_retries(1);
-        let test = store.engine().function_with("w", options, code);
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function_with("w", options, code));
         let test = test.start().await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::Retrying).await;

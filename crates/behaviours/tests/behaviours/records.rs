@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use everstep::inspect::Overview;
 use everstep::journal::{Body, Entry, RecordNumber};
-use everstep::{Ctx, Error, Retry, RunStatus, hours, minutes, secs};
+use everstep::{Ctx, Error, Retry, RunStatus, Workflows, hours, minutes, secs};
 
 use crate::support::{Ping, Seen, fail, for_each_store, json, ok, output, ping, restart, start};
 
@@ -22,7 +22,12 @@ fn notes_rows_and_emissions_happen_once_however_often_the_code_runs() {
             ctx.delete_row("progress", "round")?;
             Ok(())
         };
-        let mut test = store.engine().evict_all().function("w", code).start().await;
+        let mut test = store
+            .engine()
+            .evict_all()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let mut rounds = Vec::new();
         let mut emissions = test.subscribe();
         start(&test).await;
@@ -57,7 +62,11 @@ fn a_note_before_a_crash_in_the_following_step_is_not_written_twice() {
             };
             ctx.step("long", work).await
         };
-        let mut test = store.engine().function("w", code).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         start(&test).await;
         test.advance(minutes(5)).await;
         let run = restart(&mut test).await;
@@ -86,7 +95,11 @@ fn records_come_in_order_and_reading_on_has_neither_gap_nor_repetition() {
             ctx.event::<Ping>().await?;
             ctx.step("b", || fail("no luck")).retry(Retry::none()).await
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         let tail = async {
             let mut records = run.records().await.unwrap();
@@ -153,7 +166,12 @@ fn now_random_and_uuid_are_the_same_on_every_replay() {
                 Ok(second)
             }
         };
-        let mut test = store.engine().evict_all().function("w", code).start().await;
+        let mut test = store
+            .engine()
+            .evict_all()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         test.advance(minutes(7)).await;
         ping(&run, 1).await;
@@ -182,7 +200,11 @@ fn a_journal_longer_than_a_page_is_replayed_whole() {
             let Ping(n) = ctx.event::<Ping>().await?;
             ctx.step("after", || ok(n)).await
         };
-        let mut test = store.engine().function("w", code).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::Waiting).await;
         let run = restart(&mut test).await;
@@ -209,7 +231,11 @@ fn rows_of_the_engine_are_not_the_applications() {
             assert!(ctx.delete_row("rows", "").is_err());
             ctx.set_row("steps", "k", &1)
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         output::<()>(&run).await;
         assert_eq!(test.journal(&run).await.count("state_changed"), 1);
@@ -228,7 +254,12 @@ fn an_attribute_is_written_once_per_call_and_the_overview_shows_its_latest_value
             ctx.set_attribute("stage", "shipping")?;
             Ok(())
         };
-        let mut test = store.engine().evict_all().function("w", code).start().await;
+        let mut test = store
+            .engine()
+            .evict_all()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         test.advance(hours(1)).await;
         let attribute = |run: Vec<Entry>, name: &str| {
@@ -271,7 +302,11 @@ fn a_loop_keeps_the_iteration_that_set_an_attribute_until_a_later_one_sets_it_ag
             };
             ctx.repeat("rounds", 0, body).keep(1).await
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         output::<()>(&run).await;
         let journal = run.journal().await.unwrap();

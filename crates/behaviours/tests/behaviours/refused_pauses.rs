@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use everstep::journal::record::ResumeRequested;
 use everstep::testing::{VirtualRuntime, virtual_time};
-use everstep::{Engine, RunStatus, Settings, hours, millis, secs};
+use everstep::{Engine, RunStatus, Settings, Workflows, hours, millis, secs};
 use everstep_store::{LocalBus, MemoryStore};
 use everstep_store_testkit::{Fault, Faulty, block_on};
 
@@ -36,7 +36,7 @@ fn a_result_whose_commit_was_refused_with_its_pause_does_not_wait_for_company() 
                 lazy_flush: hours(1),
                 ..Settings::default()
             })
-            .function("w", two_steps)
+            .workflows(Workflows::new().function("w", two_steps))
             .start()
             .await
             .unwrap();

@@ -35,7 +35,10 @@ fn arithmetic() -> Workflows {
 fn a_list_is_executed_as_if_each_of_it_were_registered_by_itself() {
     for_each_store(async |store| {
         let builder = store.engine().workflows(arithmetic());
-        let test = builder.function("doubled-too", doubled).start().await;
+        let test = builder
+            .workflows(Workflows::new().function("doubled-too", doubled))
+            .start()
+            .await;
         for (workflow, expected) in [("halved", 4), ("doubled", 16), ("doubled-too", 16)] {
             let run = test.start_by_name(workflow, json(&8_u32)).await.unwrap();
             assert_eq!(output::<u32>(&run).await, expected, "{workflow}");
@@ -77,7 +80,9 @@ fn what_cannot_be_executed_is_told_when_all_is_started() {
 #[test]
 fn a_worker_is_told_of_what_it_cannot_execute_as_an_engine_is() {
     let worker = everstep::Worker::connect("http://test").workflows(arithmetic());
-    let refused = worker.function("doubled", doubled).start();
+    let refused = worker
+        .workflows(Workflows::new().function("doubled", doubled))
+        .start();
     let refused = refused.unwrap_err().to_string();
     assert!(refused.contains("names must differ"), "{refused}");
 }

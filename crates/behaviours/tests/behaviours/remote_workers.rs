@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use everstep::journal::Timestamp;
 use everstep::testing::{VirtualRuntime, virtual_time};
-use everstep::{Ctx, Engine, Error, RunHandle, RunStatus, Worker, secs};
+use everstep::{Ctx, Engine, Error, RunHandle, RunStatus, Worker, Workflows, secs};
 use everstep_protocol::client::{Call, Connection, Transport, TransportError};
 use everstep_server::{Access, Options, workers_router};
 use everstep_store::BoxFuture;
@@ -66,7 +66,7 @@ impl Process {
         let worker = Worker::connect("http://test")
             .transport(transport.clone())
             .runtime(runtime.clone())
-            .function("w", code)
+            .workflows(Workflows::new().function("w", code))
             .slots(slots)
             .start()
             .unwrap();

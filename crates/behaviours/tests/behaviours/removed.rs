@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use everstep::journal::record::ParentClose;
 use everstep::operation::RemovedKind;
 use everstep::testing::TestEngineBuilder;
-use everstep::{Ctx, Payload, Result, Rpc, RunStatus, hours, minutes};
+use everstep::{Ctx, Payload, Result, Rpc, RunStatus, Workflows, hours, minutes};
 use serde::Serialize;
 
 use crate::support::{Ping, for_each_store, json, ok, output, ping, start};
@@ -124,11 +124,13 @@ fn register(
     kind: RemovedKind,
     is_removed: Option<RemovedKind>,
 ) -> TestEngineBuilder {
-    setup
-        .function("nap", |ctx: Ctx, (): ()| async move {
-            ctx.sleep("nap", hours(1)).await
-        })
-        .function("w", move |ctx, (): ()| code(ctx, kind, is_removed))
+    setup.workflows(
+        Workflows::new()
+            .function("nap", |ctx: Ctx, (): ()| async move {
+                ctx.sleep("nap", hours(1)).await
+            })
+            .function("w", move |ctx, (): ()| code(ctx, kind, is_removed)),
+    )
 }
 
 // B179
@@ -296,13 +298,15 @@ fn what_a_removed_operation_gave_up_without_a_word_does_not_hold_the_run() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
-            .function("w", |ctx, (): ()| given_up(ctx, false))
+            .workflows(Workflows::new().function("w", |ctx, (): ()| given_up(ctx, false)))
             .start()
             .await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::Waiting).await;
-        test.redeploy(|setup| setup.function("w", |ctx, (): ()| given_up(ctx, true)))
-            .await;
+        test.redeploy(|setup| {
+            setup.workflows(Workflows::new().function("w", |ctx, (): ()| given_up(ctx, true)))
+        })
+        .await;
         let run = test.run("r").await.unwrap();
         ping(&run, 7).await;
         assert_eq!(output::<u32>(&run).await, 9);
@@ -327,13 +331,24 @@ fn a_child_whose_operation_was_removed_is_left_as_when_the_code_stops_waiting() 
                 }
             };
             let nap = |ctx: Ctx, (): ()| async move { ctx.sleep("nap", hours(1)).await };
-            let setup = store.engine().function("nap", nap);
-            let mut test = setup.function("w", parent(false)).start().await;
+            let setup = store
+                .engine()
+                .workflows(Workflows::new().function("nap", nap));
+            let mut test = setup
+                .workflows(Workflows::new().function("w", parent(false)))
+                .start()
+                .await;
             let run = start(&test).await;
             test.reach(&run, RunStatus::Waiting).await;
             drop(run);
-            test.redeploy(|setup| setup.function("nap", nap).function("w", parent(true)))
-                .await;
+            test.redeploy(|setup| {
+                setup.workflows(
+                    Workflows::new()
+                        .function("nap", nap)
+                        .function("w", parent(true)),
+                )
+            })
+            .await;
             let run = test.run("r").await.unwrap();
             // Nothing tells a waiting run of new code.
             run.pause().await.unwrap();

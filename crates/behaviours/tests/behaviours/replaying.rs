@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use everstep::testing::{Recording, ReplayEnd, ReplayError, replay_check_function};
-use everstep::{Ctx, Result, RunStatus};
+use everstep::{Ctx, Result, RunStatus, Workflows};
 
 use crate::divergence::{CHANGES, Change, code};
 use crate::support::{for_each_store, json, ok, output, start};
@@ -31,7 +31,7 @@ fn a_recorded_journal_is_replayed_without_side_effects() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", code(Change::None))
+            .workflows(Workflows::new().function("w", code(Change::None)))
             .start()
             .await;
         let run = test.start_by_name("w", json(&1)).id("r").await.unwrap();
@@ -71,11 +71,12 @@ fn a_replay_must_come_to_the_recorded_end() {
             move |_: Ctx, _: ()| async move { Err::<u32, _>(everstep::Error::new(text)) }
         };
         let named = |ctx: Ctx, _: ()| async move { Ok(ctx.metadata().id.to_string()) };
-        let test = store
-            .engine()
-            .function("returns", returns(0))
-            .function("fails", fails("x"))
-            .function("named", named);
+        let test = store.engine().workflows(
+            Workflows::new()
+                .function("returns", returns(0))
+                .function("fails", fails("x"))
+                .function("named", named),
+        );
         let test = test.start().await;
         let mut journals = Vec::new();
         for workflow in ["returns", "fails", "named"] {
@@ -119,7 +120,7 @@ fn development_mode_finds_hidden_nondeterminism_at_once_and_names_both_places() 
         let test = store
             .engine()
             .development()
-            .function("w", fickle(Arc::default()))
+            .workflows(Workflows::new().function("w", fickle(Arc::default())))
             .start()
             .await;
         let run = start(&test).await;
@@ -156,7 +157,7 @@ fn development_mode_finds_a_result_that_is_not_reproducible() {
         let test = store
             .engine()
             .development()
-            .function("w", code)
+            .workflows(Workflows::new().function("w", code))
             .start()
             .await;
         let run = start(&test).await;
@@ -175,7 +176,7 @@ fn development_mode_leaves_sound_code_alone() {
         let test = store
             .engine()
             .development()
-            .function("w", code(Change::None))
+            .workflows(Workflows::new().function("w", code(Change::None)))
             .start()
             .await;
         let run = test.start_by_name("w", json(&1)).await.unwrap();
@@ -194,7 +195,11 @@ fn a_terminated_journal_replays_wherever_it_was_cut_off() {
                 .timeout(everstep::secs(1));
             Ok(came.await?.is_some())
         };
-        let test = store.engine().function("w", waits).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", waits))
+            .start()
+            .await;
         let run = start(&test).await;
         assert!(!output::<bool>(&run).await);
         let mut journal = run.journal().await.unwrap();

@@ -6,7 +6,8 @@ use std::pin::pin;
 
 use everstep::journal::{Body, Generation};
 use everstep::{
-    AnyEvent, Ctx, Error, Event, Request, RequestError, Result, hours, millis, minutes, secs,
+    AnyEvent, Ctx, Error, Event, Request, RequestError, Result, Workflows, hours, millis, minutes,
+    secs,
 };
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +39,11 @@ async fn answers(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
 #[test]
 fn an_answer_outlives_the_iteration_that_gave_it() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", answers).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", answers))
+            .start()
+            .await;
         let run = start(&test).await;
         let mut late = pin!(run.request(&Double(21)));
         let unanswered = tokio::time::timeout(secs(1), &mut late).await;
@@ -77,7 +82,11 @@ async fn asks_back(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
 #[test]
 fn an_answer_of_the_next_generation_reaches_who_asked_the_one_before() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", asks_back).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", asks_back))
+            .start()
+            .await;
         let run = start(&test).await;
         // Numbers differ between the generations.
         run.send_by_name("other", crate::support::json(&1), None)
@@ -99,7 +108,11 @@ fn an_answer_of_the_next_generation_reaches_who_asked_the_one_before() {
 #[test]
 fn a_generation_that_knows_nothing_of_the_request_answers_nobody() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", asks_back).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", asks_back))
+            .start()
+            .await;
         let run = start(&test).await;
         let mut late = pin!(run.request(&Double(21)));
         let unanswered = tokio::time::timeout(millis(100), &mut late).await;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use everstep::inspect::StepStatus;
 use everstep::journal::{Body, Timestamp};
-use everstep::{Ctx, ErrorCode, Retry, RunStatus, hours, minutes};
+use everstep::{Ctx, ErrorCode, Retry, RunStatus, Workflows, hours, minutes};
 use serde::{Deserialize, Serialize};
 
 use crate::support::{Seen, fail, failure, for_each_store, ok, output, restart, start};
@@ -56,7 +56,11 @@ fn rich_results_are_equal_live_and_replayed() {
                 ctx.sleep("nap", hours(1)).await
             }
         };
-        let mut test = store.engine().function("w", code).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         start(&test).await;
         test.advance(minutes(1)).await;
         output::<()>(&restart(&mut test).await).await;
@@ -74,21 +78,24 @@ fn floats_come_back_bit_for_bit() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let mut changed = Vec::new();
-                let floats: Vec<f64> = (0..2_000).map(|_| f64::from_bits(ctx.random())).collect();
-                let floats: Vec<f64> = floats
-                    .into_iter()
-                    .filter(|float| float.is_finite())
-                    .collect();
-                let back: Vec<f64> = ctx.step("floats", || ok(floats.clone())).await?;
-                for (there, back) in floats.iter().zip(back) {
-                    if there.to_bits() != back.to_bits() {
-                        changed.push(there.to_string());
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let mut changed = Vec::new();
+                    let floats: Vec<f64> =
+                        (0..2_000).map(|_| f64::from_bits(ctx.random())).collect();
+                    let floats: Vec<f64> = floats
+                        .into_iter()
+                        .filter(|float| float.is_finite())
+                        .collect();
+                    let back: Vec<f64> = ctx.step("floats", || ok(floats.clone())).await?;
+                    for (there, back) in floats.iter().zip(back) {
+                        if there.to_bits() != back.to_bits() {
+                            changed.push(there.to_string());
+                        }
                     }
-                }
-                Ok(changed)
-            })
+                    Ok(changed)
+                }),
+            )
             .start()
             .await;
         assert_eq!(output::<Vec<String>>(&start(&test).await).await, [""; 0]);
@@ -101,12 +108,14 @@ fn an_unserialisable_result_fails_the_step_with_a_clear_error_and_no_retry() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let map: HashMap<Vec<u8>, u8> = ctx
-                    .step("pairs", || ok(HashMap::from([(vec![1], 2)])))
-                    .await?;
-                Ok(map.len())
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let map: HashMap<Vec<u8>, u8> = ctx
+                        .step("pairs", || ok(HashMap::from([(vec![1], 2)])))
+                        .await?;
+                    Ok(map.len())
+                }),
+            )
             .start()
             .await;
         let failure = failure(&start(&test).await).await;
@@ -122,9 +131,11 @@ fn an_oversized_result_fails_the_step_naming_it_and_the_limit() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                ctx.step("report", || ok("x".repeat(1024 * 1024))).await
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    ctx.step("report", || ok("x".repeat(1024 * 1024))).await
+                }),
+            )
             .start()
             .await;
         let failure = failure(&start(&test).await).await;
@@ -143,17 +154,19 @@ fn a_sensitive_result_is_marked_and_hidden_but_the_code_gets_it() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let secret: String = ctx
-                    .step("secret", || ok("s3cret".to_owned()))
-                    .sensitive()
-                    .await?;
-                let caught = ctx
-                    .try_step("broken", || fail("told openly"))
-                    .with(|step| step.sensitive())
-                    .await?;
-                Ok((secret.len(), caught.unwrap_err().error.message))
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let secret: String = ctx
+                        .step("secret", || ok("s3cret".to_owned()))
+                        .sensitive()
+                        .await?;
+                    let caught = ctx
+                        .try_step("broken", || fail("told openly"))
+                        .with(|step| step.sensitive())
+                        .await?;
+                    Ok((secret.len(), caught.unwrap_err().error.message))
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -181,11 +194,13 @@ fn a_failed_attempt_records_its_error_and_no_output() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                ctx.step("a", || fail("no luck"))
-                    .retry(Retry::constant(1, hours(1)))
-                    .await
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    ctx.step("a", || fail("no luck"))
+                        .retry(Retry::constant(1, hours(1)))
+                        .await
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use everstep::inspect::StepStatus;
 use everstep::{
-    Ctx, Error, ErrorCode, Failure, Options, Result, Retry, RunStatus, hours, millis, minutes, secs,
+    Ctx, Error, ErrorCode, Failure, Options, Result, Retry, RunStatus, Workflows, hours, millis,
+    minutes, secs,
 };
 
 use crate::support::{Seen, TestStore, fail, failure, for_each_store, ok, output, restart, start};
@@ -32,7 +33,7 @@ async fn delays(
     };
     let test = store
         .engine()
-        .function_with("w", defaults, code)
+        .workflows(Workflows::new().function_with("w", defaults, code))
         .start()
         .await;
     let failure = failure(&start(&test).await).await;
@@ -93,9 +94,11 @@ fn a_step_overrides_its_workflow_which_overrides_the_defaults() {
         let test = store
             .engine()
             .defaults(Options::new().retry(Retry::none()))
-            .function("w", |ctx: Ctx, _: ()| async move {
-                ctx.step("a", || fail("no luck")).await
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    ctx.step("a", || fail("no luck")).await
+                }),
+            )
             .start()
             .await;
         failure(&start(&test).await).await;
@@ -110,11 +113,13 @@ fn between_attempts_the_run_is_parked_and_says_so() {
         let test = store
             .engine()
             .evict_all()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                ctx.step("a", || fail("no luck"))
-                    .retry(Retry::constant(1, minutes(10)))
-                    .await
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    ctx.step("a", || fail("no luck"))
+                        .retry(Retry::constant(1, minutes(10)))
+                        .await
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -136,7 +141,11 @@ pub(crate) async fn outcome(
     store: &TestStore,
     code: impl Fn(Ctx, ()) -> Outcome + Send + Sync + 'static,
 ) -> (u32, Failure) {
-    let test = store.engine().function("w", code).start().await;
+    let test = store
+        .engine()
+        .workflows(Workflows::new().function("w", code))
+        .start()
+        .await;
     let failure = failure(&start(&test).await).await;
     let calls = test.calls("a");
     test.shutdown().await;
@@ -187,7 +196,11 @@ fn a_delay_function_sees_attempt_and_error_and_decides_how_long_to_wait() {
                     .await
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let begun = test.now();
         failure(&start(&test).await).await;
         assert_eq!(begun.until(test.now()).as_secs(), 60 + 120);
@@ -237,16 +250,18 @@ fn an_error_can_say_when_to_retry() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let busy = |step: everstep::operation::StepContext| async move {
-                    if step.attempt == 1 {
-                        Err(Error::new("busy").retry_after(secs(90)))
-                    } else {
-                        Ok(step.attempt)
-                    }
-                };
-                ctx.step_with("a", busy).await
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let busy = |step: everstep::operation::StepContext| async move {
+                        if step.attempt == 1 {
+                            Err(Error::new("busy").retry_after(secs(90)))
+                        } else {
+                            Ok(step.attempt)
+                        }
+                    };
+                    ctx.step_with("a", busy).await
+                }),
+            )
             .start()
             .await;
         let begun = test.now();
@@ -274,18 +289,20 @@ fn a_retry_is_due_at_the_same_time_after_a_crash() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let work = |step: everstep::operation::StepContext| async move {
-                    if step.attempt == 1 {
-                        Err(Error::new("no luck"))
-                    } else {
-                        Ok(step.attempt)
-                    }
-                };
-                ctx.step_with("a", work)
-                    .retry(Retry::constant(1, hours(1)).max_delay(hours(1)))
-                    .await
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let work = |step: everstep::operation::StepContext| async move {
+                        if step.attempt == 1 {
+                            Err(Error::new("no luck"))
+                        } else {
+                            Ok(step.attempt)
+                        }
+                    };
+                    ctx.step_with("a", work)
+                        .retry(Retry::constant(1, hours(1)).max_delay(hours(1)))
+                        .await
+                }),
+            )
             .start()
             .await;
         let begun = test.now();
@@ -305,13 +322,15 @@ fn a_panic_in_a_step_is_a_failure_of_that_attempt() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let work = |step: everstep::operation::StepContext| async move {
-                    assert!(step.attempt > 1, "out of cheese");
-                    ok(step.attempt).await
-                };
-                ctx.step_with("a", work).await
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let work = |step: everstep::operation::StepContext| async move {
+                        assert!(step.attempt > 1, "out of cheese");
+                        ok(step.attempt).await
+                    };
+                    ctx.step_with("a", work).await
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;

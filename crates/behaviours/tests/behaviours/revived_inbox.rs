@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use everstep::journal::Generation;
 use everstep::journal::record::Terminated;
 use everstep::testing::{VirtualRuntime, virtual_time};
-use everstep::{AnyEvent, Ctx, Engine, Event, Result, RunStatus, minutes, secs};
+use everstep::{AnyEvent, Ctx, Engine, Event, Result, RunStatus, Workflows, minutes, secs};
 use everstep_model::{Body, Record, RecordNumber, RunId, StreamName, Timestamp};
 use everstep_store::{
     CreateCommit, DeliverCommit, GenerationRow, MemoryStore, OutboxRow, Outcome, ReadRequest, Row,
@@ -72,7 +72,11 @@ fn a_message_that_an_earlier_life_had_does_not_come_again() {
     for_each_store(async |store| {
         for (id, restarts) in [("recovered", false), ("restarted", true)] {
             println!("{id}");
-            let build = || store.engine().function("w", sends).function("sink", sink);
+            let build = || {
+                store
+                    .engine()
+                    .workflows(Workflows::new().function("w", sends).function("sink", sink))
+            };
             let test = build().start().await;
             let target = test.start_by_name("sink", json(&())).id("sink");
             let target = target.await.unwrap();
@@ -166,8 +170,7 @@ fn a_message_to_a_run_that_is_revived_at_that_very_moment_comes_to_its_next_life
         });
         let engine = Engine::on_store(Arc::new(faulty))
             .runtime(Arc::new(VirtualRuntime::new(1)))
-            .function("w", sends)
-            .function("sink", sink)
+            .workflows(Workflows::new().function("w", sends).function("sink", sink))
             .start()
             .await
             .unwrap();

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use everstep::control::{Because, Effect};
 use everstep::journal::{Body, Generation, record};
 use everstep::{
-    AnyEvent, Ctx, Error, ErrorCode, Result, Retry, Rpc, RunStatus, WaitError, millis, minutes,
-    secs,
+    AnyEvent, Ctx, Error, ErrorCode, Result, Retry, Rpc, RunStatus, WaitError, Workflows, millis,
+    minutes, secs,
 };
 use serde::Serialize;
 
@@ -27,9 +27,12 @@ fn a_run_is_restarted_from_every_status() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("steps", two_steps)
-            .function("rest", resting)
-            .function("fail", fails_in_b)
+            .workflows(
+                Workflows::new()
+                    .function("steps", two_steps)
+                    .function("rest", resting)
+                    .function("fail", fails_in_b),
+            )
             .start()
             .await;
         let cases = [
@@ -80,7 +83,11 @@ fn a_run_is_restarted_from_every_status() {
 #[test]
 fn a_restart_wipes_steps_timers_and_events() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", resting).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", resting))
+            .start()
+            .await;
         let run = start(&test).await;
         ping(&run, 1).await;
         test.reach(&run, RunStatus::Sleeping).await;
@@ -107,7 +114,11 @@ async fn three_steps(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
 #[test]
 fn a_restart_from_a_step_keeps_earlier_results() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", three_steps).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", three_steps))
+            .start()
+            .await;
         let run = start(&test).await;
         assert_eq!(output::<u32>(&run).await, 111);
         let unknown = run.restart_from("d").await.unwrap_err();
@@ -151,7 +162,11 @@ fn a_live_run_restarts_from_a_step_unless_another_is_running_outside_the_cut() {
             let (long, short) = futures_util::future::join(long, short).await;
             Ok::<u32, Error>(a + long? + short?)
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         test.advance(millis(100)).await;
         let refused = run.restart_from("b").await.unwrap_err();
@@ -197,7 +212,11 @@ fn a_failed_run_is_recovered_where_it_failed_with_its_attempts_counted_anew() {
                 Ok::<_, Error>(a + b)
             }
         };
-        let mut test = store.engine().function("w", code).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         failure(&run).await;
         let first = keys.take();
@@ -230,7 +249,11 @@ fn a_failed_run_is_recovered_where_it_failed_with_its_attempts_counted_anew() {
 #[test]
 fn a_cancelled_a_terminated_and_a_force_failed_run_go_on_where_they_were() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", resting).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", resting))
+            .start()
+            .await;
         for verb in ["cancel", "terminate", "fail", "deadline"] {
             let run = test
                 .start_by_name("w", json(&()))
@@ -263,7 +286,11 @@ fn a_cancelled_a_terminated_and_a_force_failed_run_go_on_where_they_were() {
 #[test]
 fn lists_handles_and_waits_follow_the_latest_generation() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", resting).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", resting))
+            .start()
+            .await;
         let run = test
             .start_by_name("w", json(&()))
             .id("r")
@@ -321,7 +348,11 @@ fn open_questions_are_asked_under_new_ids_and_timers_keep_their_time() {
             .await;
             Ok::<_, Error>((answer?, event?.is_some()))
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::Waiting).await;
         let old = run.inspect().await.unwrap().overview.rpcs[0].rpc_id.clone();
@@ -345,7 +376,11 @@ fn open_questions_are_asked_under_new_ids_and_timers_keep_their_time() {
 #[test]
 fn a_restart_counts_once_however_often_the_process_dies_around_it() {
     for_each_store(async |store| {
-        let mut test = store.engine().function("w", two_steps).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", two_steps))
+            .start()
+            .await;
         let run = start(&test).await;
         test.advance(millis(50)).await;
         run.restart().await.unwrap();
@@ -375,7 +410,11 @@ fn reviving_from_two_sides_at_once_makes_one_generation() {
                 .await
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         failure(&run).await;
         let (a, b) =
@@ -394,20 +433,22 @@ fn a_restart_does_not_take_for_done_what_was_undone() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, (): ()| async move {
-                let charge = ctx
-                    .step("charge", || ok(1_u32))
-                    .undo(|_| async { Ok::<_, Error>(()) });
-                let charge = charge.await?;
-                let first_life = ctx.metadata().generation.0 == 1;
-                let ship = ctx.step("ship", || async move {
-                    if first_life {
-                        return Err(Error::fatal("no stock"));
-                    }
-                    ok(charge + 1).await
-                });
-                ship.await
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, (): ()| async move {
+                    let charge = ctx
+                        .step("charge", || ok(1_u32))
+                        .undo(|_| async { Ok::<_, Error>(()) });
+                    let charge = charge.await?;
+                    let first_life = ctx.metadata().generation.0 == 1;
+                    let ship = ctx.step("ship", || async move {
+                        if first_life {
+                            return Err(Error::fatal("no stock"));
+                        }
+                        ok(charge + 1).await
+                    });
+                    ship.await
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;

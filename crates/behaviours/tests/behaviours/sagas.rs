@@ -9,7 +9,7 @@ use everstep::inspect::StepStatus;
 use everstep::operation::Undo;
 use everstep::testing::Mock;
 use everstep::{
-    AnyEvent, Ctx, Error, ErrorCode, Failure, Retry, RunStatus, WaitError, millis, secs,
+    AnyEvent, Ctx, Error, ErrorCode, Failure, Retry, RunStatus, WaitError, Workflows, millis, secs,
 };
 use serde::{Deserialize, Serialize};
 
@@ -67,7 +67,11 @@ fn a_run_that_fails_undoes_its_steps_the_latest_first_each_with_its_output() {
                     .await
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         assert_eq!(failure(&run).await.message, "no lorry");
         assert_eq!(undone.take(), ["undo charge!", "undo reserve!"]);
@@ -111,7 +115,11 @@ fn a_run_that_succeeds_undoes_nothing() {
             let seen = seen.clone();
             async move { done(&ctx, "reserve", &seen).await }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         assert_eq!(output::<String>(&run).await, "reserve!");
         assert!(undone.take().is_empty());
@@ -137,7 +145,11 @@ fn steps_that_ran_side_by_side_are_undone_in_reverse_order_of_completion() {
                 Err::<(), _>(Error::fatal("enough"))
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         assert_eq!(failure(&run).await.message, "enough");
         assert_eq!(undone.take(), ["slow", "middle", "quick"]);
@@ -162,7 +174,11 @@ fn an_undo_that_fails_for_good_stops_the_chain_and_both_errors_are_kept() {
                 Err::<(), _>(Error::fatal("out of stock"))
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         let Err(WaitError::RollbackFailed {
             error,
@@ -229,7 +245,11 @@ fn a_failed_step_is_undone_only_if_it_registered_a_payload_first() {
                 Err::<(), _>(Error::fatal("stop"))
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         failure(&run).await;
         assert_eq!(undone.take(), ["None Some(\"registers\")"]);
@@ -259,7 +279,11 @@ fn an_error_that_asks_to_roll_back_stops_at_once_and_undoes() {
                 Ok(())
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         assert_eq!(failure(&run).await.message, "invalid order");
         assert_eq!(test.calls("check"), 1);
@@ -294,7 +318,11 @@ fn after_the_point_of_no_return_only_internal_undos_run_and_the_rest_is_recorded
                 Err::<(), _>(Error::fatal("the band left"))
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         assert_eq!(failure(&run).await.message, "the band left");
         assert_eq!(undone.take(), ["free the slot"]);
@@ -333,7 +361,11 @@ fn a_best_effort_step_neither_fails_the_saga_nor_is_undone_after_failing() {
                 done(&ctx, "ship", &seen).await
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         assert_eq!(output::<String>(&start(&test).await).await, "ship!");
         assert!(undone.take().is_empty());
     });

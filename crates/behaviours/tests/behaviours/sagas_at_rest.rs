@@ -3,7 +3,8 @@
 use everstep::operation::Undo;
 use everstep::testing::{Mock, ReplayEnd, ReplayError, replay_check_function};
 use everstep::{
-    AnyEvent, Ctx, Error, ErrorCode, Result, Retry, RunStatus, WaitError, hours, minutes, secs,
+    AnyEvent, Ctx, Error, ErrorCode, Result, Retry, RunStatus, WaitError, Workflows, hours,
+    minutes, secs,
 };
 
 use crate::sagas::{done, takes};
@@ -26,9 +27,9 @@ fn a_rollback_that_waits_for_a_retry_is_rolling_back_and_costs_no_memory() {
         let undone = seen.clone();
         let test = store
             .engine()
-            .function("w", move |ctx, (): ()| {
+            .workflows(Workflows::new().function("w", move |ctx, (): ()| {
                 waits_for_its_undo(ctx, seen.clone())
-            })
+            }))
             .mock_step(
                 "rollback:second",
                 Mock::fails(Error::new("it sleeps")).times(2),
@@ -71,7 +72,11 @@ fn an_undo_in_flight_when_the_engine_shuts_down_ends_and_the_next_process_goes_o
                 Err::<(), _>(Error::fatal("stop"))
             }
         };
-        let mut test = store.engine().function("w", code).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::RollingBack).await;
         let began = test.now();
@@ -116,7 +121,7 @@ fn development_mode_and_replay_accept_what_rollbacks_leave_in_a_journal() {
         };
         let test = store
             .engine()
-            .function("w", code)
+            .workflows(Workflows::new().function("w", code))
             .development()
             .start()
             .await;
@@ -172,12 +177,17 @@ fn code_that_gives_no_undo_any_more_is_parked_before_anything_is_undone() {
                 }
             }
         };
-        let mut test = store.engine().function("w", code(true)).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code(true)))
+            .start()
+            .await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::Sleeping).await;
         drop(run);
         let without = code(false);
-        test.redeploy(|engine| engine.function("w", without)).await;
+        test.redeploy(|engine| engine.workflows(Workflows::new().function("w", without)))
+            .await;
         let run = test.run("r").await.unwrap();
         test.advance(minutes(2)).await;
         assert_eq!(run.status().await.unwrap(), RunStatus::Diverged);
@@ -187,7 +197,8 @@ fn code_that_gives_no_undo_any_more_is_parked_before_anything_is_undone() {
         assert!(undone.take().is_empty());
         drop(run);
         let with = code(true);
-        test.redeploy(|engine| engine.function("w", with)).await;
+        test.redeploy(|engine| engine.workflows(Workflows::new().function("w", with)))
+            .await;
         let run = test.run("r").await.unwrap();
         assert_eq!(failure(&run).await.message, "stop");
         assert_eq!(undone.take(), ["undo second!", "undo first!"]);
@@ -206,7 +217,11 @@ fn code_that_no_longer_rolls_back_where_it_did_does_not_fit() {
                 ctx.step("last", || ok(1)).await
             }
         };
-        let test = store.engine().function("w", code(true)).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code(true)))
+            .start()
+            .await;
         let run = start(&test).await;
         assert_eq!(output::<u32>(&run).await, 1);
         let journal = run.journal().await.unwrap();
@@ -234,11 +249,16 @@ fn an_undo_that_takes_another_type_than_was_recorded_fails_with_a_clear_error() 
             ctx.sleep("nap", minutes(1)).await?;
             Err::<(), _>(Error::fatal("stop"))
         };
-        let mut test = store.engine().function("w", old).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", old))
+            .start()
+            .await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::Sleeping).await;
         drop(run);
-        test.redeploy(|engine| engine.function("w", new)).await;
+        test.redeploy(|engine| engine.workflows(Workflows::new().function("w", new)))
+            .await;
         let run = test.run("r").await.unwrap();
         let Err(WaitError::RollbackFailed { rollback_error, .. }) = run.wait_json().await else {
             panic!("its rollback did not fail");
@@ -275,7 +295,11 @@ fn a_payload_of_another_type_and_one_that_cannot_be_recorded_are_errors() {
             .await?;
             Err::<(), _>(Error::fatal("stop"))
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         let Err(WaitError::RollbackFailed { rollback_error, .. }) = run.wait_json().await else {
             panic!("its rollback did not fail");
@@ -302,7 +326,11 @@ fn the_undo_of_a_sensitive_step_gets_the_true_value_and_nobody_else_does() {
                 Err::<(), _>(Error::fatal("stop"))
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         failure(&run).await;
         assert_eq!(undone.take(), ["pin 1234"]);
@@ -323,7 +351,11 @@ fn options_of_an_undo_that_contradict_each_other_are_refused() {
                 _ => step.undo(|_| ok(())).undo_timeout(secs(0)).await,
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         for how in 0..4 {
             let run = test
                 .start_by_name("w", crate::support::json(&how))
@@ -347,7 +379,11 @@ fn a_workflow_that_panics_is_rolled_back() {
                 Ok(())
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = crate::support::start_with(&test, &true).await;
         assert!(failure(&run).await.is(ErrorCode::WorkflowPanicked));
         assert_eq!(undone.take(), ["undo first!"]);
@@ -377,7 +413,12 @@ fn an_undo_that_holds_the_run_itself_does_not_keep_it_in_memory() {
                 }
             }
         };
-        let test = store.engine().function("w", code).evict_all().start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .evict_all()
+            .start()
+            .await;
         let before = std::sync::Arc::strong_count(&kept);
         for fails in [false, true] {
             let input = crate::support::json(&fails);

@@ -1,7 +1,7 @@
 //! Children in sagas whose function is run again: each child that completed is undone, whichever pass started it.
 
 use everstep::journal::record::ParentClose;
-use everstep::{Ctx, Error, Options, Result};
+use everstep::{Ctx, Error, Options, Result, Workflows};
 use everstep::{minutes, secs};
 
 use crate::sagas_children::{shipped, with_child};
@@ -24,7 +24,10 @@ fn children_of_an_earlier_pass_are_undone_too() {
             }
         };
         let options = Options::new().execution_retries(1);
-        let test = setup.function_with("w", options, code).start().await;
+        let test = setup
+            .workflows(Workflows::new().function_with("w", options, code))
+            .start()
+            .await;
         let run = start(&test).await;
         assert_eq!(failure(&run).await.message, "no");
         assert_eq!(seen.take(), ["undo lamp shipped"]);
@@ -69,7 +72,10 @@ fn a_child_that_completes_after_another_was_started_in_its_place_is_undone_too()
             }
         };
         let options = Options::new().execution_retries(1);
-        let test = setup.function_with("w", options, code).start().await;
+        let test = setup
+            .workflows(Workflows::new().function_with("w", options, code))
+            .start()
+            .await;
         let run = start(&test).await;
         assert_eq!(failure(&run).await.message, "no");
         let journal = test.journal(&run).await;
@@ -99,7 +105,10 @@ fn a_later_pass_takes_over_a_child_that_completed_though_it_was_given_up() {
             Ok(shipped)
         };
         let options = Options::new().execution_retries(1);
-        let test = setup.function_with("w", options, code).start().await;
+        let test = setup
+            .workflows(Workflows::new().function_with("w", options, code))
+            .start()
+            .await;
         let run = start(&test).await;
         assert_eq!(
             output::<Option<String>>(&run).await.as_deref(),

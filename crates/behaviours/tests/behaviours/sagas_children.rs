@@ -9,8 +9,8 @@ use everstep::journal::Body;
 use everstep::journal::record::ParentClose;
 use everstep::testing::{Mock, TestEngineBuilder};
 use everstep::{
-    Ctx, Error, ErrorCode, Options, Payload, Result, Retry, RunStatus, WaitError, hours, millis,
-    minutes, secs,
+    Ctx, Error, ErrorCode, Options, Payload, Result, Retry, RunStatus, WaitError, Workflows, hours,
+    millis, minutes, secs,
 };
 
 use crate::sagas::done;
@@ -21,23 +21,25 @@ use crate::support::{
 /// A child that says what it did and undoes it when it fails or is cancelled.
 pub(crate) fn with_child(setup: TestEngineBuilder, seen: &Seen<String>) -> TestEngineBuilder {
     let seen = seen.clone();
-    setup.function("ship", move |ctx: Ctx, parcel: String| {
-        let seen = seen.clone();
-        async move {
-            let (own, label) = (seen.clone(), parcel.clone());
-            ctx.step("label", || ok(label.clone()))
-                .undo(move |label: String| async move {
-                    own.add(format!("peel off {label}"));
-                    Ok::<_, Error>(())
-                })
-                .await?;
-            if parcel == "bomb" {
-                return Err(Error::fatal("not accepted"));
+    setup.workflows(
+        Workflows::new().function("ship", move |ctx: Ctx, parcel: String| {
+            let seen = seen.clone();
+            async move {
+                let (own, label) = (seen.clone(), parcel.clone());
+                ctx.step("label", || ok(label.clone()))
+                    .undo(move |label: String| async move {
+                        own.add(format!("peel off {label}"));
+                        Ok::<_, Error>(())
+                    })
+                    .await?;
+                if parcel == "bomb" {
+                    return Err(Error::fatal("not accepted"));
+                }
+                ctx.sleep("drive", secs(5)).await?;
+                Ok(format!("{parcel} shipped"))
             }
-            ctx.sleep("drive", secs(5)).await?;
-            Ok(format!("{parcel} shipped"))
-        }
-    })
+        }),
+    )
 }
 
 /// A child whose parent undoes it.
@@ -66,7 +68,10 @@ fn a_child_that_completed_is_undone_in_its_turn_with_its_output() {
                 Err::<(), _>(Error::fatal("no"))
             }
         };
-        let test = setup.function("w", code).start().await;
+        let test = setup
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         assert_eq!(failure(&run).await.message, "no");
         // The child itself completed and undoes nothing.
@@ -102,7 +107,10 @@ fn a_child_that_failed_has_undone_itself() {
             let seen = own.clone();
             async move { shipped(&ctx, "bomb", &seen).await }
         };
-        let test = setup.function("w", code).start().await;
+        let test = setup
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         assert_eq!(failure(&run).await.code, ErrorCode::ChildFailed.as_str());
         assert_eq!(seen.take(), ["peel off bomb"]);
@@ -137,7 +145,10 @@ fn an_undo_of_a_child_knows_which_run_it_was_and_why_and_is_retried() {
         };
         // Like a step of the workflow, unless it says otherwise.
         let options = Options::new().retry(Retry::constant(2, minutes(1)));
-        let test = setup.function_with("w", options, code).start().await;
+        let test = setup
+            .workflows(Workflows::new().function_with("w", options, code))
+            .start()
+            .await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::RollingBack).await;
         let why = run.why().await.unwrap().to_string();
@@ -173,7 +184,10 @@ fn a_child_that_cannot_be_undone_stops_the_rollback() {
                 Err::<(), _>(Error::fatal("no"))
             }
         };
-        let test = setup.function("w", code).start().await;
+        let test = setup
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         match run.wait_json().await {
             Err(WaitError::RollbackFailed {
@@ -211,7 +225,10 @@ fn past_the_point_of_no_return_only_internal_undos_of_children_run() {
                 Err::<(), _>(Error::fatal("no"))
             }
         };
-        let test = setup.function("w", code).start().await;
+        let test = setup
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         failure(&run).await;
         assert_eq!(seen.take(), ["internal"]);
@@ -234,7 +251,10 @@ fn a_cancelled_run_undoes_the_child_that_completed_and_cancels_the_one_that_did_
                 shipped(&ctx, "book", &seen).await
             }
         };
-        let test = setup.function("w", code).start().await;
+        let test = setup
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         test.advance(secs(7)).await;
         run.cancel().await.unwrap();
@@ -268,7 +288,10 @@ fn a_child_that_nobody_waited_for_any_more_is_undone_if_it_completed_all_the_sam
                 Err::<(), _>(Error::fatal("no"))
             }
         };
-        let mut test = setup.function("w", code).start().await;
+        let mut test = setup
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         start(&test).await;
         test.advance(secs(30)).await;
         let run = restart(&mut test).await;
@@ -303,7 +326,10 @@ fn the_rollback_of_a_child_goes_on_in_the_next_process() {
                 Err::<(), _>(Error::fatal("no"))
             }
         };
-        let mut test = setup.function("w", code).start().await;
+        let mut test = setup
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let mut run = start(&test).await;
         for _ in 0..3 {
             test.advance(minutes(40)).await;
@@ -335,7 +361,10 @@ fn a_rollback_that_the_code_asks_for_undoes_children_and_the_code_goes_on() {
                 shipped(&ctx, "book", &seen).await
             }
         };
-        let mut test = setup.function("w", code).start().await;
+        let mut test = setup
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         start(&test).await;
         test.advance(secs(30)).await;
         let run = restart(&mut test).await;
@@ -365,11 +394,14 @@ fn code_that_no_longer_undoes_a_child_parks_the_run_before_anything_is_undone() 
                 }
             }
         };
-        let mut test = setup.function("w", code(true, &seen)).start().await;
+        let mut test = setup
+            .workflows(Workflows::new().function("w", code(true, &seen)))
+            .start()
+            .await;
         let run = start(&test).await;
         test.advance(secs(10)).await;
         drop(run);
-        test.redeploy(|setup| setup.function("w", code(false, &seen)))
+        test.redeploy(|setup| setup.workflows(Workflows::new().function("w", code(false, &seen))))
             .await;
         let run = test.run("r").await.unwrap();
         ping(&run, 1).await;
@@ -379,7 +411,7 @@ fn code_that_no_longer_undoes_a_child_parks_the_run_before_anything_is_undone() 
         assert!(why.contains(expected), "{why}");
         assert!(seen.take().is_empty());
         drop(run);
-        test.redeploy(|setup| setup.function("w", code(true, &seen)))
+        test.redeploy(|setup| setup.workflows(Workflows::new().function("w", code(true, &seen))))
             .await;
         let run = test.run("r").await.unwrap();
         assert_eq!(failure(&run).await.message, "no");
@@ -395,7 +427,11 @@ fn a_detached_child_has_no_undo() {
             let child = ctx.child_by_name("ship", json("lamp"));
             child.undo(|_| async { Ok::<_, Error>(()) }).detach().await
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let failure = failure(&start(&test).await).await;
         assert!(failure.message.contains("detached"), "{failure:?}");
         assert_eq!(test.list().await.unwrap().runs.len(), 1);
@@ -415,7 +451,10 @@ fn the_undo_of_a_child_can_be_mocked() {
             }
         };
         let setup = setup.mock_step("rollback:ship", Mock::returns(&()));
-        let test = setup.function("w", code).start().await;
+        let test = setup
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         failure(&start(&test).await).await;
         assert!(seen.take().is_empty());
         assert_eq!(test.calls("rollback:ship"), 1);

@@ -3,7 +3,9 @@
 use std::ops::ControlFlow;
 
 use everstep::operation::Undo;
-use everstep::{AnyEvent, Ctx, Error, ErrorCode, Result, Retry, RunStatus, millis, secs};
+use everstep::{
+    AnyEvent, Ctx, Error, ErrorCode, Result, Retry, RunStatus, Workflows, millis, secs,
+};
 
 use crate::crash_points::{CrashPoints, Effects};
 use crate::sagas::{done, takes};
@@ -28,7 +30,11 @@ fn a_rollback_undoes_what_is_done_and_the_code_goes_on() {
                 done(&ctx, "train", &seen).await
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         assert_eq!(output::<String>(&run).await, "train!");
         assert_eq!(
@@ -66,7 +72,11 @@ fn the_undos_of_an_explicit_rollback_are_told_why() {
                 Ok(())
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let () = output(&start(&test).await).await;
         assert_eq!(
             undone.take(),
@@ -97,7 +107,11 @@ fn a_rollback_that_cannot_undo_something_says_so_and_stops_there() {
                 if fails { Err(refused) } else { Ok(1) }
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         for (id, fails) in [("ends-well", false), ("fails", true)] {
             let run = test
                 .start_by_name("w", crate::support::json(&fails))
@@ -142,7 +156,11 @@ fn a_rollback_after_the_point_of_no_return_runs_internal_undos_only() {
                 Ok(1)
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         assert_eq!(output::<u32>(&run).await, 1);
         assert_eq!(undone.take(), ["free the slot"]);
@@ -178,7 +196,11 @@ fn a_rollback_in_one_branch_leaves_steps_in_flight_in_another_alone() {
                 }
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         for (id, fails) in [("ends-well", false), ("fails", true)] {
             let run = test
                 .start_by_name("w", crate::support::json(&fails))
@@ -293,7 +315,11 @@ fn a_point_of_no_return_in_an_iteration_holds_when_the_iteration_is_gone() {
                 Err::<(), _>(Error::fatal("too late"))
             }
         };
-        let mut test = store.engine().function("w", code).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::Sleeping).await;
         drop(run);
@@ -322,7 +348,9 @@ async fn waits_beside_its_rollback(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
 fn a_run_that_is_paused_after_its_rollback_ends_when_it_is_cancelled() {
     for is_cold in [false, true] {
         for_each_store(async |store| {
-            let builder = store.engine().function("w", waits_beside_its_rollback);
+            let builder = store
+                .engine()
+                .workflows(Workflows::new().function("w", waits_beside_its_rollback));
             let mut test = builder.start().await;
             let mut run = start(&test).await;
             test.advance(secs(1)).await;

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use everstep::journal::record::{CancelRequested, DeadlinePassed};
 use everstep::journal::{Body, Entry};
 use everstep::testing::{VirtualRuntime, virtual_time};
-use everstep::{AnyEvent, Ctx, Engine, Error, Options, Result, Retry, millis};
+use everstep::{AnyEvent, Ctx, Engine, Error, Options, Result, Retry, Workflows, millis};
 use everstep_store::{LocalBus, MemoryStore};
 use everstep_store_testkit::{Fault, Faulty, block_on};
 
@@ -40,11 +40,11 @@ async fn run_with(body: &Body, before: u64) -> (Vec<Entry>, Vec<String>, u64) {
     let engine = Engine::on_store(Arc::new(store))
         .bus(Arc::new(LocalBus::new()))
         .runtime(process)
-        .function_with(
+        .workflows(Workflows::new().function_with(
             "w",
             Options::new().execution_retries(1),
             move |ctx, (): ()| saga(ctx, effects.clone()),
-        )
+        ))
         .start()
         .await
         .unwrap();
@@ -160,18 +160,20 @@ async fn run_with_slow_commit(slow: u64) -> (Vec<Entry>, Vec<String>, u64) {
     let engine = Engine::on_store(Arc::new(store))
         .bus(Arc::new(LocalBus::new()))
         .runtime(process)
-        .function("w", move |ctx: Ctx<AnyEvent>, (): ()| {
-            let effects = effects.clone();
-            async move {
-                let fails = ctx.step("fails", || async {
-                    tokio::time::sleep(millis(10)).await;
-                    Err::<(), _>(Error::fatal("stop"))
-                });
-                let late = takes(&ctx, "late", 11, &effects);
-                tokio::try_join!(fails, late)?;
-                Ok(())
-            }
-        })
+        .workflows(
+            Workflows::new().function("w", move |ctx: Ctx<AnyEvent>, (): ()| {
+                let effects = effects.clone();
+                async move {
+                    let fails = ctx.step("fails", || async {
+                        tokio::time::sleep(millis(10)).await;
+                        Err::<(), _>(Error::fatal("stop"))
+                    });
+                    let late = takes(&ctx, "late", 11, &effects);
+                    tokio::try_join!(fails, late)?;
+                    Ok(())
+                }
+            }),
+        )
         .start()
         .await
         .unwrap();

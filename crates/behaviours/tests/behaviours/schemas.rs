@@ -3,6 +3,7 @@
 use everstep::journal::Body;
 use everstep::{
     Accepts, Ctx, Declare, ErrorCode, Event, Name, Payload, Result, Rpc, RunStatus, Workflow,
+    Workflows,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -67,7 +68,11 @@ fn property_type(schema: &Payload, property: &str) -> Value {
 #[test]
 fn what_does_not_fit_a_schema_is_refused_before_it_is_stored() {
     for_each_store(async |store| {
-        let test = store.engine().workflow(Expense).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().workflow(Expense))
+            .start()
+            .await;
         let bad = test.start_by_name("expense", json(&"much")).await;
         assert_eq!(bad.unwrap_err().code(), ErrorCode::SchemaMismatch);
         let claim = Claim { amount: 3 };
@@ -92,7 +97,11 @@ fn what_does_not_fit_a_schema_is_refused_before_it_is_stored() {
 #[test]
 fn declared_types_have_schemas_and_questions_carry_theirs() {
     for_each_store_in_process(async |store| {
-        let test = store.engine().workflow(Expense).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().workflow(Expense))
+            .start()
+            .await;
         let declaration = test.declaration(&Name::new("expense").unwrap()).unwrap();
         assert_eq!(
             property_type(declaration.input_schema().unwrap(), "amount"),

@@ -3,7 +3,8 @@
 use everstep::control::{Because, Effect};
 use everstep::journal::Body;
 use everstep::{
-    AnyEvent, Ctx, Error, ErrorCode, Failure, Retry, RunStatus, WaitError, millis, minutes, secs,
+    AnyEvent, Ctx, Error, ErrorCode, Failure, Retry, RunStatus, WaitError, Workflows, millis,
+    minutes, secs,
 };
 
 use crate::control_support::{resting, slow, status_everywhere, two_steps};
@@ -28,7 +29,11 @@ fn a_step_under_way_is_skipped_and_its_work_is_stopped() {
                 Ok::<_, Error>(a)
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         test.advance(secs(1)).await;
         let done = run
@@ -62,7 +67,9 @@ fn a_step_between_two_attempts_gets_an_edited_result() {
                     .retry(Retry::constant(5, minutes(10)))
                     .await
             };
-            let mut engine = store.engine().function("w", code);
+            let mut engine = store
+                .engine()
+                .workflows(Workflows::new().function("w", code));
             if evicted {
                 engine = engine.evict_all();
             }
@@ -82,7 +89,11 @@ fn a_step_between_two_attempts_gets_an_edited_result() {
 #[test]
 fn what_has_its_result_cannot_be_changed_in_place() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", two_steps).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", two_steps))
+            .start()
+            .await;
         let run = start(&test).await;
         test.advance(millis(150)).await;
         for refused in [
@@ -114,7 +125,11 @@ fn skipping_and_completing_at_the_same_moment_the_first_in_the_journal_wins() {
             let a: u32 = ctx.step("a", || slow(10, 1)).await?;
             ctx.step("b", || slow(5, a)).await
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let mut skipped = 0;
         for moment in 0..40u64 {
             let id = format!("r{moment}");
@@ -157,7 +172,11 @@ fn an_operation_made_to_fail_fails_with_the_operators_words() {
                 slept.map_or_else(|error| code_of(error.failure()), |()| "slept".to_owned()),
             ])
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         test.advance(secs(1)).await;
         run.fail_operation("s", "enough").by("alice").await.unwrap();
@@ -189,8 +208,11 @@ fn a_whole_run_can_be_made_to_fail() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", resting)
-            .function("steps", two_steps)
+            .workflows(
+                Workflows::new()
+                    .function("w", resting)
+                    .function("steps", two_steps),
+            )
             .start()
             .await;
         for workflow in ["w", "steps"] {
@@ -226,7 +248,11 @@ fn other_steps_in_flight_run_again_and_finished_ones_do_not() {
             .await;
             Ok::<u32, Error>(first + a? + b?)
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         test.advance(millis(500)).await;
         run.skip_step("b").result(&20).await.unwrap();
@@ -244,15 +270,22 @@ fn a_settled_step_needs_no_worker_to_be_recorded() {
                 .retry(Retry::constant(5, minutes(10)))
                 .await
         };
-        let mut test = store.engine().function("w", code).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::Retrying).await;
-        test.redeploy(|setup| setup.function("other", |_: Ctx, (): ()| ok(())))
-            .await;
+        test.redeploy(|setup| {
+            setup.workflows(Workflows::new().function("other", |_: Ctx, (): ()| ok(())))
+        })
+        .await;
         let run = test.run("r").await.unwrap();
         let done = run.edit_step("s", &9).await.unwrap();
         assert_eq!(done.effect, Effect::NeedsWorker);
-        test.redeploy(|setup| setup.function("w", code)).await;
+        test.redeploy(|setup| setup.workflows(Workflows::new().function("w", code)))
+            .await;
         assert_eq!(output::<u32>(&test.run("r").await.unwrap()).await, 9);
     });
 }
@@ -264,7 +297,11 @@ fn a_wait_whose_event_has_come_is_not_made_to_fail() {
         let code = |ctx: Ctx<AnyEvent>, (): ()| async move {
             Ok::<_, Error>(ctx.event::<Ping>().await?.0)
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::Waiting).await;
         let wait = run.inspect().await.unwrap().overview.waits[0]
@@ -290,7 +327,11 @@ fn a_run_overruled_amid_other_requests_is_taken_up_again_at_once() {
             let b: u32 = ctx.step("b", || slow(2, 1)).await?;
             Ok::<_, Error>(a + b)
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         for moment in 0..40u32 {
             let id = format!("r{moment}");
             let run = test.start_by_name("w", json(&())).id(id).await.unwrap();
@@ -328,7 +369,7 @@ fn between_two_executions_no_operation_can_be_made_to_fail_but_the_run_can() {
         let options = everstep::Options::new().execution_retries(1_000);
         let test = store
             .engine()
-            .function_with("w", options, code)
+            .workflows(Workflows::new().function_with("w", options, code))
             .start()
             .await;
         let run = start(&test).await;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use everstep::testing::{VirtualRuntime, virtual_time};
-use everstep::{Ctx, Engine, Result, RunHandle, millis, secs};
+use everstep::{Ctx, Engine, Result, RunHandle, Workflows, millis, secs};
 use everstep_store::{
     Answer, BoxFuture, Call, Description, Intercept, LocalBus, MemoryStore, Store, StoreError,
 };
@@ -77,7 +77,7 @@ fn an_executor_that_gets_its_run_back_reads_on_before_it_begins_a_step() {
             Engine::on_store(Arc::new(store))
                 .bus(Arc::new(bus.clone()))
                 .runtime(Arc::new(VirtualRuntime::new(n * 1_000)))
-                .function("w", work)
+                .workflows(Workflows::new().function("w", work))
                 .start()
                 .await
                 .unwrap()
@@ -127,7 +127,7 @@ fn a_step_that_lost_its_race_is_not_polled_again_and_again_while_the_winner_is_w
         };
         let engine = Engine::on_store(Arc::new(store))
             .runtime(Arc::new(VirtualRuntime::new(1)))
-            .function("w", work)
+            .workflows(Workflows::new().function("w", work))
             .start()
             .await
             .unwrap();

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use everstep::testing::{VirtualRuntime, virtual_time};
-use everstep::{Accepts, Ctx, Engine, Event, Result, Workflow, days, hours};
+use everstep::{Accepts, Ctx, Engine, Event, Result, Workflow, Workflows, days, hours};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
@@ -43,7 +43,7 @@ fn a_payment_goes_through_all_its_stations() {
         let runtime = Arc::new(VirtualRuntime::new(1));
         let engine = Engine::in_memory()
             .runtime(runtime)
-            .workflow(Payment)
+            .workflows(Workflows::new().workflow(Payment))
             .development(true)
             .start()
             .await

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use everstep::journal::Body;
-use everstep::{Ctx, ErrorCode, Result, RunStatus, Workflow, hours, minutes, secs};
+use everstep::{Ctx, ErrorCode, Result, RunStatus, Workflow, Workflows, hours, minutes, secs};
 use futures_util::future::join_all;
 
 use crate::support::{Ping, for_each_store, json, ok, output, ping, restart, start, start_with};
@@ -18,7 +18,11 @@ async fn once(ctx: Ctx, n: u32) -> Result<u32> {
 #[test]
 fn one_id_is_one_run_however_often_it_is_started() {
     for_each_store(async |store| {
-        let mut test = store.engine().function("w", once).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", once))
+            .start()
+            .await;
         let starts =
             (0..20_u32).map(async |n| test.start_by_name("w", json(&n)).id("r").await.unwrap());
         let runs = join_all(starts).await;
@@ -38,7 +42,11 @@ fn one_id_is_one_run_however_often_it_is_started() {
 #[test]
 fn a_run_remembers_the_place_in_a_trace_from_which_it_was_started() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", once).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", once))
+            .start()
+            .await;
         let line = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let start = test.start_by_name("w", json(&1)).id("r");
         let run = start.trace(line.parse().unwrap()).await.unwrap();
@@ -54,7 +62,11 @@ fn a_run_remembers_the_place_in_a_trace_from_which_it_was_started() {
 #[test]
 fn a_strict_start_refuses_an_id_that_exists() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", once).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", once))
+            .start()
+            .await;
         let strict = async || test.start_by_name("w", json(&1)).id("r").strict().await;
         assert!(strict().await.unwrap().created());
         let error = strict().await.unwrap_err();
@@ -68,8 +80,7 @@ fn an_id_that_belongs_to_another_workflow_is_refused() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", once)
-            .function("other", once)
+            .workflows(Workflows::new().function("w", once).function("other", once))
             .start()
             .await;
         start_with(&test, &1).await;
@@ -92,8 +103,7 @@ fn one_idempotency_key_is_one_run_even_if_many_start_at_once() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
-            .function("w", once)
-            .function("other", once)
+            .workflows(Workflows::new().function("w", once).function("other", once))
             .start()
             .await;
         let starts = (0..20_u32).map(async |n| {
@@ -137,7 +147,11 @@ fn one_idempotency_key_is_one_run_even_if_many_start_at_once() {
 #[test]
 fn a_run_whose_workflow_nobody_offers_waits_and_says_so() {
     for_each_store(async |store| {
-        let mut test = store.engine().function("w", once).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", once))
+            .start()
+            .await;
         start_with(&test, &5).await;
         test.advance(minutes(1)).await;
         test.redeploy(|deploy| deploy).await;
@@ -157,7 +171,8 @@ fn a_run_whose_workflow_nobody_offers_waits_and_says_so() {
                 assert_eq!(error.code(), ErrorCode::UnknownWorkflow);
             }
         }
-        test.redeploy(|deploy| deploy.function("w", once)).await;
+        test.redeploy(|deploy| deploy.workflows(Workflows::new().function("w", once)))
+            .await;
         assert_eq!(output::<u32>(&test.run("r").await.unwrap()).await, 5);
     });
 }
@@ -180,10 +195,14 @@ impl<const FIRST: u32, const LAST: u32> Workflow for Versioned<FIRST, LAST> {
 #[test]
 fn a_run_keeps_the_version_it_was_created_with() {
     for_each_store(async |store| {
-        let mut test = store.engine().workflow(Versioned::<1, 1>).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().workflow(Versioned::<1, 1>))
+            .start()
+            .await;
         test.start::<Versioned<1, 1>>(&()).id("old").await.unwrap();
         test.advance(minutes(1)).await;
-        test.redeploy(|deploy| deploy.workflow(Versioned::<2, 2>))
+        test.redeploy(|deploy| deploy.workflows(Workflows::new().workflow(Versioned::<2, 2>)))
             .await;
         test.advance(hours(2)).await;
         let why = test
@@ -195,7 +214,7 @@ fn a_run_keeps_the_version_it_was_created_with() {
             .unwrap()
             .to_string();
         assert!(why.contains("`versioned` in version 1"), "{why}");
-        test.redeploy(|deploy| deploy.workflow(Versioned::<1, 2>))
+        test.redeploy(|deploy| deploy.workflows(Workflows::new().workflow(Versioned::<1, 2>)))
             .await;
         assert_eq!(output::<u32>(&test.run("old").await.unwrap()).await, 1);
         assert_eq!(
@@ -210,8 +229,11 @@ fn an_unknown_run_is_not_found() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .workflow(Versioned::<1, 1>)
-            .function("w", once)
+            .workflows(
+                Workflows::new()
+                    .workflow(Versioned::<1, 1>)
+                    .function("w", once),
+            )
             .start()
             .await;
         let error = test.run("nobody").await.unwrap_err();
@@ -228,7 +250,11 @@ fn an_unknown_run_is_not_found() {
 fn a_run_left_behind_waiting_is_woken_by_an_event_after_a_restart() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move { ctx.event::<Ping>().await };
-        let mut test = store.engine().function("w", code).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::Waiting).await;
         let run = restart(&mut test).await;
@@ -255,7 +281,11 @@ fn shutting_down_refuses_new_work_and_the_next_engine_goes_on() {
             let b = ctx.step("long", long).await?;
             Ok::<u32, everstep::Error>(a + b)
         };
-        let mut test = store.engine().function("w", code).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         test.advance(secs(1)).await;
         let begun = test.now();
@@ -292,7 +322,11 @@ fn a_step_that_outlasts_the_grace_period_is_interrupted_and_runs_again() {
             };
             ctx.step("long", long).await
         };
-        let mut test = store.engine().function("w", code).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         start(&test).await;
         test.advance(secs(1)).await;
         let begun = test.now();

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use everstep::inspect::StepStatus;
-use everstep::{Ctx, Error, ErrorCode, Options, Result, RunStatus, minutes};
+use everstep::{Ctx, Error, ErrorCode, Options, Result, RunStatus, Workflows, minutes};
 
 use crate::sagas::done;
 use crate::support::{
@@ -26,7 +26,9 @@ async fn counts(ctx: Ctx, steps: u32) -> Result<u32> {
 fn as_many_steps_as_the_limit_allows_succeed_and_one_more_fails_the_run() {
     for_each_store(async |store| {
         let options = Options::new().steps_max(4);
-        let setup = store.engine().function_with("w", options, counts);
+        let setup = store
+            .engine()
+            .workflows(Workflows::new().function_with("w", options, counts));
         let mut test = setup.start().await;
         let enough = start_with(&test, &4).await;
         assert_eq!(output::<u32>(&enough).await, 6);
@@ -55,7 +57,11 @@ fn as_many_steps_as_the_limit_allows_succeed_and_one_more_fails_the_run() {
 #[test]
 fn there_is_no_limit_unless_one_is_set() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", counts).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", counts))
+            .start()
+            .await;
         let run = start_with(&test, &1_100).await;
         assert_eq!(output::<u32>(&run).await, 1_100 * 1_099 / 2);
     });
@@ -76,7 +82,9 @@ fn a_step_too_many_rolls_back_and_no_attempt_to_catch_it_succeeds() {
             }
         };
         let options = Options::new().steps_max(1);
-        let setup = store.engine().function_with("w", options, code);
+        let setup = store
+            .engine()
+            .workflows(Workflows::new().function_with("w", options, code));
         let test = setup.start().await;
         let failure = failure(&start(&test).await).await;
         assert_eq!(failure.code, ErrorCode::TooManySteps.as_str());
@@ -98,7 +106,9 @@ fn a_loop_of_steps_that_must_not_fail_is_ended_by_the_limit_too() {
             }
         };
         let options = Options::new().steps_max(3);
-        let setup = store.engine().function_with("w", options, code);
+        let setup = store
+            .engine()
+            .workflows(Workflows::new().function_with("w", options, code));
         let test = setup.start().await;
         let failure = failure(&start(&test).await).await;
         assert_eq!(failure.code, ErrorCode::TooManySteps.as_str());
@@ -117,7 +127,9 @@ fn of_steps_that_run_side_by_side_only_those_beyond_the_limit_fail() {
             Ok::<_, Error>(fits)
         };
         let options = Options::new().steps_max(2);
-        let setup = store.engine().function_with("w", options, code);
+        let setup = store
+            .engine()
+            .workflows(Workflows::new().function_with("w", options, code));
         let test = setup.start().await;
         let fits: Vec<bool> = output(&start(&test).await).await;
         assert_eq!(fits, [true, true, false, false]);
@@ -144,7 +156,9 @@ fn iterations_that_have_ended_do_not_count() {
             ctx.step("after", || ok(last)).await
         };
         let options = Options::new().steps_max(2);
-        let setup = store.engine().function_with("w", options, code);
+        let setup = store
+            .engine()
+            .workflows(Workflows::new().function_with("w", options, code));
         let mut test = setup.start().await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::Waiting).await;
@@ -159,13 +173,18 @@ fn iterations_that_have_ended_do_not_count() {
 fn a_run_that_failed_by_its_limit_goes_on_with_a_higher_one() {
     for_each_store(async |store| {
         let limited = |max| Options::new().steps_max(max);
-        let setup = store.engine().function_with("w", limited(3), counts);
+        let setup =
+            store
+                .engine()
+                .workflows(Workflows::new().function_with("w", limited(3), counts));
         let mut test = setup.start().await;
         let run = start_with(&test, &5).await;
         failure(&run).await;
         drop(run);
-        test.redeploy(|setup| setup.function_with("w", limited(5), counts))
-            .await;
+        test.redeploy(|setup| {
+            setup.workflows(Workflows::new().function_with("w", limited(5), counts))
+        })
+        .await;
         let run = test.run("r").await.unwrap();
         run.recover().await.unwrap();
         let run = test.run("r").await.unwrap();

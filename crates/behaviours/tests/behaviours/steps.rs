@@ -1,7 +1,7 @@
 //! Steps and replay: what is recorded once is never done again.
 
 use everstep::inspect::StepStatus;
-use everstep::{Ctx, Error, ErrorCode, Retry, RunStatus, hours, minutes, secs};
+use everstep::{Ctx, Error, ErrorCode, Retry, RunStatus, Workflows, hours, minutes, secs};
 
 use crate::support::{
     Ping, Seen, fail, failure, for_each_store, json, ok, output, ping, restart, start, start_with,
@@ -17,7 +17,11 @@ fn a_completed_step_is_not_executed_again_even_if_it_returned_nothing() {
             ctx.sleep("nap", hours(1)).await?;
             Ok(a + 1)
         };
-        let mut test = store.engine().function("w", code).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         start(&test).await;
         test.advance(minutes(1)).await;
         let run = restart(&mut test).await;
@@ -32,16 +36,18 @@ fn a_step_cut_short_by_a_crash_runs_again_and_no_other_does() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let a: u32 = ctx.step("a", || ok(1)).await?;
-                let b: u32 = ctx
-                    .step("b", || async {
-                        tokio::time::sleep(minutes(10)).await;
-                        ok(2).await
-                    })
-                    .await?;
-                Ok(a + b)
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let a: u32 = ctx.step("a", || ok(1)).await?;
+                    let b: u32 = ctx
+                        .step("b", || async {
+                            tokio::time::sleep(minutes(10)).await;
+                            ok(2).await
+                        })
+                        .await?;
+                    Ok(a + b)
+                }),
+            )
             .start()
             .await;
         start(&test).await;
@@ -72,7 +78,11 @@ fn a_caught_failure_is_the_same_after_a_restart_and_the_step_stays_failed() {
                 Ok(())
             }
         };
-        let mut test = store.engine().function("w", code).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         start(&test).await;
         test.advance(minutes(5)).await;
         let run = restart(&mut test).await;
@@ -94,13 +104,15 @@ fn steps_of_one_name_are_counted() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let mut sum = 0;
-                for n in 0..3 {
-                    sum += ctx.step("item", || ok(n)).await?;
-                }
-                Ok(sum)
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let mut sum = 0;
+                    for n in 0..3 {
+                        sum += ctx.step("item", || ok(n)).await?;
+                    }
+                    Ok(sum)
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -139,7 +151,11 @@ fn a_step_sees_its_attempt_its_name_its_count_and_its_options() {
                 Ok(())
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         output::<()>(&start(&test).await).await;
         let seen = seen.take();
         let short: Vec<_> = seen
@@ -172,13 +188,15 @@ fn options_are_fixed_by_the_first_attempt() {
         };
         let mut test = store
             .engine()
-            .function("w", with(Retry::constant(3, hours(1))))
+            .workflows(Workflows::new().function("w", with(Retry::constant(3, hours(1)))))
             .start()
             .await;
         start(&test).await;
         test.advance(minutes(30)).await;
-        test.redeploy(|deploy| deploy.function("w", with(Retry::none())))
-            .await;
+        test.redeploy(|deploy| {
+            deploy.workflows(Workflows::new().function("w", with(Retry::none())))
+        })
+        .await;
         let begun = test.now();
         let failure = failure(&test.run("r").await.unwrap()).await;
         assert!(failure.is(ErrorCode::StepExhausted));
@@ -194,13 +212,15 @@ fn replaying_an_unchanged_history_writes_nothing() {
         let mut test = store
             .engine()
             .evict_all()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                ctx.note("begun");
-                let a: u32 = ctx.step("a", || ok(1)).await?;
-                ctx.set_row("progress", "a", &a)?;
-                let Ping(n) = ctx.event::<Ping>().await?;
-                Ok(a + n)
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    ctx.note("begun");
+                    let a: u32 = ctx.step("a", || ok(1)).await?;
+                    ctx.set_row("progress", "a", &a)?;
+                    let Ping(n) = ctx.event::<Ping>().await?;
+                    Ok(a + n)
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -230,10 +250,12 @@ fn the_first_input_is_used_whatever_comes_later() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
-            .function("w", |ctx: Ctx, n: u32| async move {
-                ctx.sleep("nap", hours(1)).await?;
-                Ok(n)
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, n: u32| async move {
+                    ctx.sleep("nap", hours(1)).await?;
+                    Ok(n)
+                }),
+            )
             .start()
             .await;
         start_with(&test, &1).await;

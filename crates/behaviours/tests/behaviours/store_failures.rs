@@ -7,7 +7,7 @@ mod lost_answers;
 use std::sync::Arc;
 
 use everstep::testing::{VirtualRuntime, virtual_time};
-use everstep::{Ctx, Engine, ErrorCode, hours, millis, minutes, secs};
+use everstep::{Ctx, Engine, ErrorCode, Workflows, hours, millis, minutes, secs};
 use everstep_store::{MemoryStore, StoreError};
 use futures_util::future::join;
 
@@ -49,7 +49,11 @@ fn a_run_goes_on_when_the_store_is_back_after_a_long_time() {
     virtual_time(async {
         let (store, runtime) = memory();
         let engine = Engine::on_store(store.clone()).runtime(runtime);
-        let engine = engine.function("w", steps).start().await.unwrap();
+        let engine = engine
+            .workflows(Workflows::new().function("w", steps))
+            .start()
+            .await
+            .unwrap();
         let run = engine.start_by_name("w", json(&())).await.unwrap();
         tokio::time::sleep(secs(90)).await;
         store.fail_commits(unavailable());
@@ -69,7 +73,11 @@ fn a_run_goes_on_after_its_journal_could_not_be_read() {
             let Ping(n) = ctx.event::<Ping>().await?;
             Ok::<_, everstep::Error>(n)
         };
-        let engine = engine.function("w", code).start().await.unwrap();
+        let engine = engine
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await
+            .unwrap();
         let run = engine.start_by_name("w", json(&())).await.unwrap();
         tokio::time::sleep(secs(1)).await;
         store.fail_reads(unavailable());
@@ -99,7 +107,11 @@ fn a_run_that_is_executed_is_not_taken_back() {
             }
         };
         let engine = Engine::on_store(store).runtime(runtime);
-        let engine = engine.function("w", code).start().await.unwrap();
+        let engine = engine
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await
+            .unwrap();
         let run = engine.start_by_name("w", json(&())).await.unwrap();
         assert_eq!(output::<u32>(&run).await, 1);
         assert_eq!(seen.take().len(), 1);
@@ -111,7 +123,11 @@ fn who_waits_for_a_run_hears_that_the_store_failed_for_good() {
     virtual_time(async {
         let (store, runtime) = memory();
         let engine = Engine::on_store(store.clone()).runtime(runtime);
-        let engine = engine.function("w", steps).start().await.unwrap();
+        let engine = engine
+            .workflows(Workflows::new().function("w", steps))
+            .start()
+            .await
+            .unwrap();
         let run = engine.start_by_name("w", json(&())).await.unwrap();
         let mut records = run.records().await.unwrap();
         let fail = async {
@@ -147,7 +163,10 @@ fn an_engine_that_cannot_be_opened_lets_go_of_its_directory() {
         let store = Failing::new(open().unwrap());
         store.fail_reads(unavailable());
         let engine = Engine::on_store(store).runtime(runtime.clone());
-        let opened = engine.function("w", steps).start().await;
+        let opened = engine
+            .workflows(Workflows::new().function("w", steps))
+            .start()
+            .await;
         assert!(opened.is_err());
         open().unwrap();
     });
@@ -158,7 +177,11 @@ fn whoever_ends_an_engine_waits_for_its_end() {
     virtual_time(async {
         let (store, runtime) = memory();
         let engine = Engine::on_store(store).runtime(runtime);
-        let engine = engine.function("w", steps).start().await.unwrap();
+        let engine = engine
+            .workflows(Workflows::new().function("w", steps))
+            .start()
+            .await
+            .unwrap();
         engine.start_by_name("w", json(&())).await.unwrap();
         tokio::time::sleep(secs(55)).await;
         let begin = tokio::time::Instant::now();
@@ -184,7 +207,7 @@ fn an_engine_can_be_ended_while_timers_fire() {
             .unwrap();
         let in_time = runtime.block_on(async {
             let code = |ctx: Ctx, _: ()| async move { ctx.sleep("nap", millis(60)).await };
-            let engine = Engine::in_memory().function("w", code);
+            let engine = Engine::in_memory().workflows(Workflows::new().function("w", code));
             let engine = engine.start().await.unwrap();
             for _ in 0..400 {
                 engine.start_by_name("w", json(&())).await.unwrap();

@@ -1,6 +1,6 @@
 //! Switches: the branch is recorded before it runs, and the run keeps to it.
 
-use everstep::{Ctx, ErrorCode, RunStatus, hours, minutes};
+use everstep::{Ctx, ErrorCode, RunStatus, Workflows, hours, minutes};
 
 use crate::support::{failure, for_each_store, json, ok, output, restart, start_with};
 
@@ -33,7 +33,7 @@ fn the_branch_of_the_value_runs_in_a_scope_of_its_own() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", route(str::to_owned))
+            .workflows(Workflows::new().function("w", route(str::to_owned)))
             .start()
             .await;
         let run = start_with(&test, "bank").await;
@@ -54,13 +54,15 @@ fn a_run_keeps_to_the_recorded_branch_whatever_the_value_is_now() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
-            .function("w", route(str::to_owned))
+            .workflows(Workflows::new().function("w", route(str::to_owned)))
             .start()
             .await;
         start_with(&test, "card").await;
         test.advance(minutes(1)).await;
-        test.redeploy(|builder| builder.function("w", route(|_| "bank".to_owned())))
-            .await;
+        test.redeploy(|builder| {
+            builder.workflows(Workflows::new().function("w", route(|_| "bank".to_owned())))
+        })
+        .await;
         let run = test.run("r").await.unwrap();
         assert_eq!(output::<String>(&run).await, "by card");
     });
@@ -71,13 +73,16 @@ fn a_value_without_a_case_needs_a_default() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", route(str::to_owned))
-            .function("defaulted", |ctx: Ctx, value: String| async move {
-                ctx.switch("route", value)
-                    .case("card", |_| async { Ok("card") })
-                    .default(|_| async { Ok("other") })
-                    .await
-            })
+            .workflows(
+                Workflows::new()
+                    .function("w", route(str::to_owned))
+                    .function("defaulted", |ctx: Ctx, value: String| async move {
+                        ctx.switch("route", value)
+                            .case("card", |_| async { Ok("card") })
+                            .default(|_| async { Ok("other") })
+                            .await
+                    }),
+            )
             .start()
             .await;
         let run = start_with(&test, "cash").await;
@@ -95,17 +100,20 @@ fn a_recorded_branch_that_the_code_no_longer_offers_is_a_divergence() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
-            .function("w", route(str::to_owned))
+            .workflows(Workflows::new().function("w", route(str::to_owned)))
             .start()
             .await;
         start_with(&test, "card").await;
         test.advance(minutes(1)).await;
         test.redeploy(|builder| {
-            builder.function("w", |ctx: Ctx, value: String| async move {
-                ctx.switch("route", value)
-                    .case("bank", |_| async { Ok(()) })
-                    .await
-            })
+            builder.workflows(Workflows::new().function(
+                "w",
+                |ctx: Ctx, value: String| async move {
+                    ctx.switch("route", value)
+                        .case("bank", |_| async { Ok(()) })
+                        .await
+                },
+            ))
         })
         .await;
         test.advance(hours(2)).await;
@@ -122,11 +130,13 @@ fn reserved_names_are_refused_for_cases_too() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, value: String| async move {
-                ctx.switch("route", "x")
-                    .case(&value, |_| async { Ok(()) })
-                    .await
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, value: String| async move {
+                    ctx.switch("route", "x")
+                        .case(&value, |_| async { Ok(()) })
+                        .await
+                }),
+            )
             .start()
             .await;
         let run = start_with(&test, "rollback:x").await;
@@ -140,7 +150,7 @@ fn a_sleep_inside_a_branch_does_not_repeat_what_came_before() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
-            .function("w", route(str::to_owned))
+            .workflows(Workflows::new().function("w", route(str::to_owned)))
             .start()
             .await;
         start_with(&test, "card").await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use everstep::{AnyEvent, Ctx, Result, RunStatus, secs};
+use everstep::{AnyEvent, Ctx, Result, RunStatus, Workflows, secs};
 
 use crate::support::{for_each_store, output, ping, restart, start};
 
@@ -22,7 +22,11 @@ async fn deadly(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
 #[test]
 fn after_ten_takeovers_without_progress_a_run_is_paused_until_it_is_resumed() {
     for_each_store(async |store| {
-        let mut test = store.engine().function("w", deadly).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", deadly))
+            .start()
+            .await;
         start(&test).await;
         for _ in 0..10 {
             test.advance(LEASE_AND_SWEEP).await;
@@ -62,7 +66,11 @@ fn takeovers_use_up_no_retry_and_progress_resets_their_count() {
             }
             Ok(())
         };
-        let mut test = store.engine().function("w", slow).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", slow))
+            .start()
+            .await;
         let mut run = start(&test).await;
         for _ in 0..3 {
             // Five deploys in the middle of each step: fifteen in all, but never more than ten in a row.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use everstep::control::{Because, Effect};
 use everstep::journal::{Body, Generation, Location};
 use everstep::{
-    AnyEvent, Ctx, ErrorCode, Result, Rpc, RunHandle, RunId, RunStatus, WaitError, millis, minutes,
-    secs,
+    AnyEvent, Ctx, ErrorCode, Result, Rpc, RunHandle, RunId, RunStatus, WaitError, Workflows,
+    millis, minutes, secs,
 };
 use everstep_model::StreamName;
 use everstep_store::{DeliverCommit, InboxLease, Store, StreamRef};
@@ -26,7 +26,11 @@ async fn terminated_because(run: &RunHandle) -> Option<String> {
 #[test]
 fn a_step_under_way_is_abandoned_and_nothing_lands_after_the_end() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", two_steps).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", two_steps))
+            .start()
+            .await;
         let run = start(&test).await;
         test.advance(millis(50)).await;
         let done = run.terminate().reason("stuck").by("alice").await.unwrap();
@@ -76,7 +80,11 @@ fn timers_and_questions_of_a_terminated_run_are_gone() {
             slept?;
             asked
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = test
             .start_by_name("w", json(&()))
             .id("r")
@@ -99,10 +107,16 @@ fn timers_and_questions_of_a_terminated_run_are_gone() {
 #[test]
 fn a_run_that_nobody_can_execute_is_terminated_at_once() {
     for_each_store(async |store| {
-        let mut test = store.engine().function("w", resting).start().await;
-        start(&test).await;
-        test.redeploy(|setup| setup.function("other", |_: Ctx, (): ()| ok(())))
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", resting))
+            .start()
             .await;
+        start(&test).await;
+        test.redeploy(|setup| {
+            setup.workflows(Workflows::new().function("other", |_: Ctx, (): ()| ok(())))
+        })
+        .await;
         let run = test.run("r").await.unwrap();
         let done = run.terminate().await.unwrap();
         assert_eq!(
@@ -122,7 +136,7 @@ fn a_paused_a_cancelling_and_an_evicted_run_are_terminated_too() {
         let test = store
             .engine()
             .evict_all()
-            .function("w", resting)
+            .workflows(Workflows::new().function("w", resting))
             .start()
             .await;
         for (id, pause) in [("paused", true), ("evicted", false)] {
@@ -140,7 +154,11 @@ fn a_paused_a_cancelling_and_an_evicted_run_are_terminated_too() {
         };
         test.shutdown().await;
         drop(test);
-        let test = store.engine().function("w", stubborn).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", stubborn))
+            .start()
+            .await;
         let run = test.start_by_name("w", json(&())).id("c").await.unwrap();
         test.advance(millis(10)).await;
         run.cancel().keep().await.unwrap();
@@ -163,7 +181,11 @@ async fn ten_steps(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
 #[test]
 fn terminating_at_any_moment_ends_the_journal_there() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", ten_steps).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", ten_steps))
+            .start()
+            .await;
         let mut terminated = 0;
         for moment in 0..60u32 {
             let id = format!("r{moment}");
@@ -206,7 +228,11 @@ fn a_termination_cut_short_leaves_a_run_that_goes_on_and_can_be_terminated() {
             return;
         };
         for terminate_again in [false, true] {
-            let test = store.engine().function("w", two_steps).start().await;
+            let test = store
+                .engine()
+                .workflows(Workflows::new().function("w", two_steps))
+                .start()
+                .await;
             let run = start(&test).await;
             test.advance(millis(50)).await;
             let shared: Arc<dyn Store> = Arc::new(memory.clone());

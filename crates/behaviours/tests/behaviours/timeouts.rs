@@ -6,7 +6,8 @@ use everstep::inspect::StepStatus;
 use everstep::journal::record::FailureOutcome;
 use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{
-    Ctx, Engine, Error, ErrorCode, Payload, Result, Retry, RunStatus, hours, millis, minutes, secs,
+    Ctx, Engine, Error, ErrorCode, Payload, Result, Retry, RunStatus, Workflows, hours, millis,
+    minutes, secs,
 };
 
 use crate::retries::outcome;
@@ -49,14 +50,16 @@ fn exhaustion_through_timeouts_is_reported_as_a_timeout() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let step = ctx.try_step("a", slow).with(|step| {
-                    step.timeout(secs(5))
-                        .retry_timeouts()
-                        .retry(Retry::constant(1, secs(1)))
-                });
-                Ok(step.await?.unwrap_err().outcome)
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let step = ctx.try_step("a", slow).with(|step| {
+                        step.timeout(secs(5))
+                            .retry_timeouts()
+                            .retry(Retry::constant(1, secs(1)))
+                    });
+                    Ok(step.await?.unwrap_err().outcome)
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -109,7 +112,7 @@ fn the_timer_of_a_timeout_goes_when_the_step_settles() {
         };
         let engine = Engine::in_memory()
             .runtime(runtime.clone())
-            .function("w", code)
+            .workflows(Workflows::new().function("w", code))
             .start()
             .await
             .unwrap();
@@ -143,7 +146,11 @@ fn a_crash_in_the_middle_of_a_step_uses_up_no_retry() {
                 .retry(Retry::constant(1, secs(1)))
                 .await
         };
-        let mut test = store.engine().function("w", code).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         start(&test).await;
         for _ in 0..3 {
             test.advance(minutes(30)).await;

@@ -1,6 +1,6 @@
 //! Many timers at once: in the order they are due, on time, and without keeping the engine busy.
 
-use everstep::{Ctx, hours, minutes, secs};
+use everstep::{Ctx, Workflows, hours, minutes, secs};
 
 use crate::support::{for_each_store, json};
 
@@ -12,7 +12,10 @@ fn an_engine_whose_memory_is_full_of_timers_rests_until_the_next_one() {
             settings.timers_in_memory_max = 4;
             settings.timer_horizon = hours(1);
         });
-        let test = test.function("w", code).start().await;
+        let test = test
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let mut runs = Vec::new();
         for _ in 0..4 {
             runs.push(test.start_by_name("w", json(&())).await.unwrap());
@@ -32,7 +35,10 @@ fn timers_that_do_not_fit_into_memory_fire_on_time() {
             settings.timers_in_memory_max = 4;
             settings.timer_horizon = hours(1);
         });
-        let test = test.function("w", code).start().await;
+        let test = test
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let mut runs = Vec::new();
         // The last ones are due first.
         for minute in (1..=20).rev() {
@@ -59,7 +65,7 @@ fn overdue_timers_of_a_run_fire_in_the_order_they_were_due() {
     };
     let directory = tempfile::tempdir().unwrap();
     let open = async || {
-        let engine = Engine::open(directory.path()).function("w", code);
+        let engine = Engine::open(directory.path()).workflows(Workflows::new().function("w", code));
         engine.start().await.unwrap()
     };
     // Real threads: on a virtual clock everything has an order.

@@ -2,7 +2,7 @@
 
 use everstep::journal::{Body, Timestamp};
 use everstep::testing::{ReplayError, journal_from_lines, journal_to_lines, replay_check_function};
-use everstep::{Ctx, RunStatus, days, hours, millis, minutes, secs};
+use everstep::{Ctx, RunStatus, Workflows, days, hours, millis, minutes, secs};
 
 use everstep::journal::record::TimerPurpose;
 use everstep_model::{Generation, RunId, StreamName};
@@ -19,7 +19,12 @@ async fn nap(ctx: Ctx, _: ()) -> everstep::Result<Timestamp> {
 #[test]
 fn a_sleep_records_its_end_parks_the_run_and_fires_once() {
     for_each_store(async |store| {
-        let test = store.engine().evict_all().function("w", nap).start().await;
+        let test = store
+            .engine()
+            .evict_all()
+            .workflows(Workflows::new().function("w", nap))
+            .start()
+            .await;
         let begun = test.now();
         let run = start(&test).await;
         test.reach(&run, RunStatus::Sleeping).await;
@@ -46,7 +51,12 @@ fn a_sleep_records_its_end_parks_the_run_and_fires_once() {
 #[test]
 fn a_run_woken_early_sleeps_on_to_the_same_end() {
     for_each_store(async |store| {
-        let mut test = store.engine().evict_all().function("w", nap).start().await;
+        let mut test = store
+            .engine()
+            .evict_all()
+            .workflows(Workflows::new().function("w", nap))
+            .start()
+            .await;
         let end = test.now().after(hours(1));
         start(&test).await;
         for _ in 0..3 {
@@ -69,12 +79,17 @@ fn a_run_woken_early_sleeps_on_to_the_same_end() {
 #[test]
 fn a_sleep_that_ended_while_nobody_was_there_ends_when_somebody_is() {
     for_each_store(async |store| {
-        let mut test = store.engine().function("w", nap).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", nap))
+            .start()
+            .await;
         start(&test).await;
         test.advance(minutes(1)).await;
         test.redeploy(|deploy| deploy).await;
         test.advance(hours(10)).await;
-        test.redeploy(|deploy| deploy.function("w", nap)).await;
+        test.redeploy(|deploy| deploy.workflows(Workflows::new().function("w", nap)))
+            .await;
         let back = test.now();
         output::<Timestamp>(&test.run("r").await.unwrap()).await;
         assert!(back.until(test.now()) < secs(1));
@@ -88,7 +103,11 @@ fn sleeping_until_a_time_that_has_passed_ends_at_once() {
         let code = |ctx: Ctx, _: ()| async move {
             ctx.sleep_until("past", Timestamp::from_millis(5)).await
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let begun = test.now();
         let run = start(&test).await;
         output::<()>(&run).await;
@@ -111,7 +130,11 @@ fn no_timer_is_left_when_a_run_ends() {
                 done = ctx.sleep("long", days(5)) => done,
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = test
             .start_by_name("w", json(&()))
             .deadline(days(9))
@@ -138,7 +161,12 @@ fn a_sleep_in_a_loop_does_not_run_earlier_rounds_again() {
             }
             Ok(sum)
         };
-        let mut test = store.engine().evict_all().function("w", code).start().await;
+        let mut test = store
+            .engine()
+            .evict_all()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         start(&test).await;
         test.advance(hours(5)).await;
         let run = restart(&mut test).await;
@@ -151,7 +179,11 @@ fn a_sleep_in_a_loop_does_not_run_earlier_rounds_again() {
 #[test]
 fn a_damaged_journal_is_refused_at_once() {
     for_each_store(async |store| {
-        let test = store.engine().function("w", nap).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", nap))
+            .start()
+            .await;
         let run = start(&test).await;
         output::<Timestamp>(&run).await;
         let journal = run.journal().await.unwrap();
@@ -185,7 +217,11 @@ fn of_several_sleeps_each_ends_at_its_time() {
                     .map(drop)
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let begun = test.now();
         output::<()>(&start(&test).await).await;
         let mut ends = seen.take();
@@ -213,7 +249,10 @@ fn months_are_no_problem() {
             settings.timer_horizon = days(1);
         };
         let engine = store.engine().settings(patient);
-        let mut test = engine.function("w", code).start().await;
+        let mut test = engine
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let begun = test.now();
         start(&test).await;
         test.advance(days(30)).await;
@@ -233,7 +272,11 @@ fn an_endless_sleep_is_just_very_long() {
                 _ = ctx.event::<Ping>().timeout(std::time::Duration::MAX) => Ok(2),
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         test.advance(days(2)).await;
         crate::support::ping(&run, 1).await;
@@ -261,7 +304,11 @@ async fn left_behind(store: &TestStore, due: Timestamp) {
 fn timers_of_runs_that_are_over_or_gone_are_cleared_away() {
     for_each_store(async |store| {
         for deleted in [false, true] {
-            let build = || store.engine().function("w", nap);
+            let build = || {
+                store
+                    .engine()
+                    .workflows(Workflows::new().function("w", nap))
+            };
             let test = build().start().await;
             let run = start(&test).await;
             test.reach(&run, RunStatus::Sleeping).await;

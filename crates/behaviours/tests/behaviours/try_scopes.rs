@@ -1,7 +1,7 @@
 //! Parts of a workflow whose failure is data: which failures, and which pass through.
 
 use everstep::operation::Source;
-use everstep::{Ctx, Error, ErrorCode, Retry, RunStatus, hours, minutes};
+use everstep::{Ctx, Error, ErrorCode, Retry, RunStatus, Workflows, hours, minutes};
 
 use crate::support::{fail, failure, for_each_store, ok, output, restart, start};
 
@@ -11,41 +11,45 @@ fn a_failure_tells_whether_it_comes_from_a_step_a_join_a_race_or_the_code() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let mut origins = Vec::new();
-                for part in ["step", "join", "race", "code"] {
-                    let tried = ctx
-                        .try_scope("part", |ctx| async move {
-                            match part {
-                                "step" => {
-                                    ctx.step("s", || fail("x")).retry(Retry::none()).await?;
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let mut origins = Vec::new();
+                    for part in ["step", "join", "race", "code"] {
+                        let tried = ctx
+                            .try_scope("part", |ctx| async move {
+                                match part {
+                                    "step" => {
+                                        ctx.step("s", || fail("x")).retry(Retry::none()).await?;
+                                    }
+                                    "join" => {
+                                        ctx.join("j")
+                                            .branch("b", |_| async {
+                                                Err::<(), _>(Error::fatal("x"))
+                                            })
+                                            .await?;
+                                    }
+                                    "race" => {
+                                        ctx.race::<()>("r")
+                                            .branch("b", |_| async { Err(Error::fatal("x")) })
+                                            .await?;
+                                    }
+                                    _ => return Err(Error::fatal("x")),
                                 }
-                                "join" => {
-                                    ctx.join("j")
-                                        .branch("b", |_| async { Err::<(), _>(Error::fatal("x")) })
-                                        .await?;
-                                }
-                                "race" => {
-                                    ctx.race::<()>("r")
-                                        .branch("b", |_| async { Err(Error::fatal("x")) })
-                                        .await?;
-                                }
-                                _ => return Err(Error::fatal("x")),
+                                Ok(())
+                            })
+                            .await?;
+                        let error = tried.unwrap_err();
+                        origins.push(match error.origin() {
+                            Some(Source::Step(step)) => format!("step {}", step.location),
+                            Some(Source::Branches(branches)) => {
+                                format!("{:?} {}", branches.kind, branches.location)
                             }
-                            Ok(())
-                        })
-                        .await?;
-                    let error = tried.unwrap_err();
-                    origins.push(match error.origin() {
-                        Some(Source::Step(step)) => format!("step {}", step.location),
-                        Some(Source::Branches(branches)) => {
-                            format!("{:?} {}", branches.kind, branches.location)
-                        }
-                        _ => "code".to_owned(),
-                    });
-                }
-                Ok(origins)
-            })
+                            _ => "code".to_owned(),
+                        });
+                    }
+                    Ok(origins)
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -65,18 +69,20 @@ fn an_error_that_asks_to_roll_back_passes_through() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let tried = ctx
-                    .try_scope("part", |ctx| async move {
-                        ctx.step("s", || async {
-                            Err::<(), _>(Error::new("stop").rollback())
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let tried = ctx
+                        .try_scope("part", |ctx| async move {
+                            ctx.step("s", || async {
+                                Err::<(), _>(Error::new("stop").rollback())
+                            })
+                            .await
                         })
-                        .await
-                    })
-                    .await;
-                tried?.ok();
-                Ok("swallowed")
-            })
+                        .await;
+                    tried?.ok();
+                    Ok("swallowed")
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -91,14 +97,16 @@ fn sleeps_waits_and_eviction_pass_through() {
         let mut test = store
             .engine()
             .evict_all()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                ctx.try_scope("part", |ctx| async move {
-                    let a: u32 = ctx.step("a", || ok(1)).await?;
-                    ctx.sleep("nap", hours(1)).await?;
-                    ctx.step("b", || ok(a + 1)).await
-                })
-                .await?
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    ctx.try_scope("part", |ctx| async move {
+                        let a: u32 = ctx.step("a", || ok(1)).await?;
+                        ctx.sleep("nap", hours(1)).await?;
+                        ctx.step("b", || ok(a + 1)).await
+                    })
+                    .await?
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -116,16 +124,18 @@ fn a_swallowed_failure_is_the_same_on_replay() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let tried = ctx
-                    .try_scope("part", |ctx| async move {
-                        ctx.step("s", || fail("once")).retry(Retry::none()).await
-                    })
-                    .await?;
-                let error = tried.unwrap_err();
-                ctx.sleep("nap", hours(1)).await?;
-                Ok((error.failure().code.clone(), error.to_string()))
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let tried = ctx
+                        .try_scope("part", |ctx| async move {
+                            ctx.step("s", || fail("once")).retry(Retry::none()).await
+                        })
+                        .await?;
+                    let error = tried.unwrap_err();
+                    ctx.sleep("nap", hours(1)).await?;
+                    Ok((error.failure().code.clone(), error.to_string()))
+                }),
+            )
             .start()
             .await;
         start(&test).await;

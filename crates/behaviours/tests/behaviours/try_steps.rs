@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use everstep::inspect::StepStatus;
 use everstep::journal::record::FailureOutcome;
-use everstep::{Ctx, Error, ErrorCode, Retry, RunStatus, hours, minutes, secs};
+use everstep::{Ctx, Error, ErrorCode, Retry, RunStatus, Workflows, hours, minutes, secs};
 
 use crate::support::{fail, failure, for_each_store, ok, output, start};
 
@@ -14,17 +14,19 @@ fn a_fatal_failure_can_be_taken_as_data() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let caught = ctx
-                    .try_step("a", || async { Err::<u32, _>(Error::fatal("stop")) })
-                    .await?;
-                let failure = caught.unwrap_err();
-                Ok((
-                    failure.error.message,
-                    failure.outcome,
-                    failure.location.to_string(),
-                ))
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let caught = ctx
+                        .try_step("a", || async { Err::<u32, _>(Error::fatal("stop")) })
+                        .await?;
+                    let failure = caught.unwrap_err();
+                    Ok((
+                        failure.error.message,
+                        failure.outcome,
+                        failure.location.to_string(),
+                    ))
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -43,13 +45,15 @@ fn a_step_taken_as_data_is_retried_first() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let step = ctx
-                    .try_step("a", || fail("no luck"))
-                    .with(|step| step.retry(Retry::constant(2, secs(1))));
-                let failure = step.await?.unwrap_err();
-                Ok((failure.outcome, failure.error.attempt))
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let step = ctx
+                        .try_step("a", || fail("no luck"))
+                        .with(|step| step.retry(Retry::constant(2, secs(1))));
+                    let failure = step.await?.unwrap_err();
+                    Ok((failure.outcome, failure.error.attempt))
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -67,14 +71,16 @@ fn an_error_that_asks_to_roll_back_is_not_taken_as_data() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let caught = ctx
-                    .try_step("a", || async {
-                        Err::<u32, _>(Error::new("undo it").rollback())
-                    })
-                    .await?;
-                Ok(caught.is_err())
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let caught = ctx
+                        .try_step("a", || async {
+                            Err::<u32, _>(Error::new("undo it").rollback())
+                        })
+                        .await?;
+                    Ok(caught.is_err())
+                }),
+            )
             .start()
             .await;
         assert_eq!(failure(&start(&test).await).await.message, "undo it");
@@ -93,10 +99,14 @@ fn a_divergence_cannot_be_swallowed() {
                 Ok(())
             }
         };
-        let mut test = store.engine().function("w", code("a")).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code("a")))
+            .start()
+            .await;
         start(&test).await;
         test.advance(minutes(1)).await;
-        test.redeploy(|deploy| deploy.function("w", code("b")))
+        test.redeploy(|deploy| deploy.workflows(Workflows::new().function("w", code("b"))))
             .await;
         test.advance(hours(2)).await;
         let run = test.run("r").await.unwrap();
@@ -110,15 +120,17 @@ fn a_best_effort_step_never_fails_the_run() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let lost = ctx
-                    .step("lost", || fail("no luck"))
-                    .retry(Retry::none())
-                    .best_effort()
-                    .await?;
-                let kept = ctx.step("kept", || ok(1)).best_effort().await?;
-                Ok((lost, kept))
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let lost = ctx
+                        .step("lost", || fail("no luck"))
+                        .retry(Retry::none())
+                        .best_effort()
+                        .await?;
+                    let kept = ctx.step("kept", || ok(1)).best_effort().await?;
+                    Ok((lost, kept))
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -162,7 +174,11 @@ fn a_fenced_step_runs_only_once_its_start_is_durable() {
                     }
                 }
             };
-            let test = store.engine().function("w", code).start().await;
+            let test = store
+                .engine()
+                .workflows(Workflows::new().function("w", code))
+                .start()
+                .await;
             let run = start(&test).await;
             handle.set(run.clone()).unwrap();
             assert_eq!(output::<Vec<String>>(&run).await, expected);
@@ -175,17 +191,19 @@ fn a_fenced_step_is_retried_with_each_start_durable() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let work = |step: everstep::operation::StepContext| async move {
-                    tokio::time::sleep(minutes(10)).await;
-                    if step.attempt < 3 {
-                        Err(Error::new("again"))
-                    } else {
-                        Ok(step.attempt)
-                    }
-                };
-                ctx.step_with("a", work).fenced().await
-            })
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let work = |step: everstep::operation::StepContext| async move {
+                        tokio::time::sleep(minutes(10)).await;
+                        if step.attempt < 3 {
+                            Err(Error::new("again"))
+                        } else {
+                            Ok(step.attempt)
+                        }
+                    };
+                    ctx.step_with("a", work).fenced().await
+                }),
+            )
             .start()
             .await;
         start(&test).await;
@@ -206,15 +224,17 @@ fn a_caught_error_of_a_step_may_be_returned_as_it_is() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let result = ctx.step("a", || fail("no luck")).retry(Retry::none()).await;
-                assert!(
+            .workflows(
+                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    let result = ctx.step("a", || fail("no luck")).retry(Retry::none()).await;
+                    assert!(
+                        result
+                            .as_ref()
+                            .is_err_and(|error| error.is(ErrorCode::StepExhausted))
+                    );
                     result
-                        .as_ref()
-                        .is_err_and(|error| error.is(ErrorCode::StepExhausted))
-                );
-                result
-            })
+                }),
+            )
             .start()
             .await;
         assert_eq!(failure(&start(&test).await).await.message, "no luck");

@@ -3,7 +3,7 @@
 use everstep::journal::record::WaitCompleted;
 use everstep::journal::{Body, RecordNumber};
 use everstep::testing::{ReplayError, replay_check_function};
-use everstep::{Ctx, Event, Result, RunStatus, hours, millis, minutes};
+use everstep::{Ctx, Event, Result, RunStatus, Workflows, hours, millis, minutes};
 use serde::{Deserialize, Serialize};
 
 use crate::support::{Ping, Seen, for_each_store, json, output, ping, restart, start};
@@ -37,14 +37,16 @@ fn the_first_call_fixes_the_deadline_of_a_wait() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
-            .function("w", wait_for(hours(1)))
+            .workflows(Workflows::new().function("w", wait_for(hours(1))))
             .start()
             .await;
         let end = test.now().after(hours(1));
         start(&test).await;
         test.advance(minutes(30)).await;
-        test.redeploy(|deploy| deploy.function("w", wait_for(hours(9))))
-            .await;
+        test.redeploy(|deploy| {
+            deploy.workflows(Workflows::new().function("w", wait_for(hours(9))))
+        })
+        .await;
         let run = test.run("r").await.unwrap();
         assert_eq!(
             run.inspect().await.unwrap().overview.waits[0].deadline,
@@ -61,13 +63,15 @@ fn an_event_in_time_ends_the_timeout_that_was_recorded_whatever_the_code_says_no
     for_each_store(async |store| {
         let mut test = store
             .engine()
-            .function("w", wait_for(hours(1)))
+            .workflows(Workflows::new().function("w", wait_for(hours(1))))
             .start()
             .await;
         start(&test).await;
         test.advance(minutes(30)).await;
-        test.redeploy(|deploy| deploy.function("w", wait_for(hours(9))))
-            .await;
+        test.redeploy(|deploy| {
+            deploy.workflows(Workflows::new().function("w", wait_for(hours(9))))
+        })
+        .await;
         let run = test.run("r").await.unwrap();
         ping(&run, 1).await;
         assert!(output::<bool>(&run).await);
@@ -85,7 +89,11 @@ fn an_event_in_time_ends_the_timeout() {
             ctx.event::<Ping>().id("second").await?;
             Ok(first)
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::Waiting).await;
         ping(&run, 1).await;
@@ -112,7 +120,11 @@ fn a_timeout_is_remembered_and_a_late_event_waits_for_a_later_wait() {
                 Ok((first, second))
             }
         };
-        let mut test = store.engine().function("w", code).start().await;
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         start(&test).await;
         test.advance(minutes(30)).await;
         let run = restart(&mut test).await;
@@ -150,7 +162,11 @@ fn a_wait_may_raise_or_take_a_default_when_nothing_came() {
                 .unwrap_err();
             Ok((by, error.failure().code.clone()))
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let expected = ("nobody".to_owned(), "event_timed_out".to_owned());
         assert_eq!(
             output::<(String, String)>(&start(&test).await).await,
@@ -173,7 +189,11 @@ fn a_wait_that_is_given_up_takes_no_event_with_it() {
             let second = ctx.event::<Pong>().timeout(minutes(1)).await?;
             Ok((first, second))
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         run.send_by_name("pong", json(&Pong(2)), None)
             .await
@@ -199,7 +219,11 @@ fn of_several_waits_for_one_name_the_first_called_gets_the_first_event() {
                 let c = ctx.event::<Ping>().await?;
                 Ok([a.0, b.0, c.0])
             };
-            let mut test = store.engine().function("w", code).start().await;
+            let mut test = store
+                .engine()
+                .workflows(Workflows::new().function("w", code))
+                .start()
+                .await;
             let run = start(&test).await;
             if !early {
                 test.advance(hours(2)).await;
@@ -222,7 +246,11 @@ fn a_wait_that_takes_another_event_than_was_recorded_is_a_divergence() {
             ctx.sleep("nap", hours(1)).await?;
             ctx.event::<Ping>().await
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         ping(&run, 1).await;
         ping(&run, 2).await;

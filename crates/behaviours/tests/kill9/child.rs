@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep::{Accepts, Ctx, Engine, Error, Event, Result, Retry, Workflow, millis};
+use everstep::{Accepts, Ctx, Engine, Error, Event, Result, Retry, Workflow, Workflows, millis};
 use serde::{Deserialize, Serialize};
 
 /// Lives of the process that get killed.
@@ -107,7 +107,7 @@ pub(crate) fn run(dir: &Path) -> ExitCode {
 async fn work(dir: &Path, runs: u32, life: u32) {
     let effects = Arc::new(dir.join("effects"));
     let engine = Engine::open(dir.join("data"))
-        .workflow(Order { effects })
+        .workflows(Workflows::new().workflow(Order { effects }))
         .start()
         .await
         .unwrap();

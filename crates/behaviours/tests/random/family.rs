@@ -1,7 +1,7 @@
 //! Children and messages in random workflows: operations as data, and what running one gives.
 
 use everstep::journal::record::ParentClose;
-use everstep::{AnyEvent, Ctx, EngineBuilder, Error, Payload, Result, Retry, millis};
+use everstep::{AnyEvent, Ctx, EngineBuilder, Error, Payload, Result, Retry, Workflows, millis};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +47,7 @@ pub(crate) fn family() -> impl Strategy<Value = FamilyOp> {
 
 /// The workflow of all children.
 pub(crate) fn register(builder: EngineBuilder) -> EngineBuilder {
-    builder.function(
+    builder.workflows(Workflows::new().function(
         "leaf",
         |ctx: Ctx, (takes_ms, fails, grown): (u16, bool, String)| async move {
             if takes_ms > 0 {
@@ -60,7 +60,7 @@ pub(crate) fn register(builder: EngineBuilder) -> EngineBuilder {
             }
             Ok(grown)
         },
-    )
+    ))
 }
 
 pub(crate) async fn run_family(

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use everstep::journal::{Entry, Location};
 use everstep::testing::{VirtualRuntime, replay_check_function, virtual_time};
-use everstep::{Engine, Options, Payload, RunHandle, RunStatus, Settings, secs};
+use everstep::{Engine, Options, Payload, RunHandle, RunStatus, Settings, Workflows, secs};
 use everstep_model::{Segment, StreamName};
 use everstep_store::MemoryStore;
 use everstep_store_testkit::Archive;
@@ -72,11 +72,11 @@ async fn boot(process: Arc<VirtualRuntime>, store: Arc<Archive>) -> Engine {
         .runtime(process)
         .settings(Settings::default());
     family::register(builder)
-        .function_with(
+        .workflows(Workflows::new().function_with(
             "random",
             Options::new().execution_retries(1),
             move |ctx, program: Vec<Op>| run_program(ctx, program, witness.clone()),
-        )
+        ))
         .start()
         .await
         .unwrap()

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use everstep::journal::{Body, Entry};
 use everstep::testing::{VirtualRuntime, replay_check_function, virtual_time};
-use everstep::{Engine, Name, Options, Payload, RunHandle, RunStatus, Settings, millis, secs};
+use everstep::{
+    Engine, Name, Options, Payload, RunHandle, RunStatus, Settings, Workflows, millis, secs,
+};
 use everstep_model::{Generation, StreamName};
 use everstep_store::{LocalBus, MemoryStore, Store};
 use everstep_store_testkit::Archive;
@@ -69,11 +71,11 @@ async fn boot(
         .runtime(process.clone())
         .settings(settings.clone());
     family::register(builder)
-        .function_with(
+        .workflows(Workflows::new().function_with(
             "random",
             Options::new().execution_retries(1),
             move |ctx, program: Vec<Op>| run_program(ctx, program, witness.clone()),
-        )
+        ))
         .start()
         .await
         .unwrap()

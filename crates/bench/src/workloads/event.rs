@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use everstep::journal::Body;
-use everstep::{Accepts, Ctx, Engine, Event, Handle, Workflow};
+use everstep::{Accepts, Ctx, Engine, Event, Handle, Workflow, Workflows};
 use serde::{Deserialize, Serialize};
 
 use super::repeated::{LatencyBudget, measure_repeatedly};
@@ -44,7 +44,8 @@ impl Workflow for WaitsForOne {
 
 pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
     let runtime = setup.runtime()?;
-    let engine = Engine::open(setup.scratch.fresh("engine")?).workflow(WaitsForOne);
+    let engine = Engine::open(setup.scratch.fresh("engine")?)
+        .workflows(Workflows::new().workflow(WaitsForOne));
     let engine = runtime.block_on(engine.start())?;
     let rounds = measure_repeatedly(setup, &runtime, NAME, Some(BUDGET), async || {
         let run = engine.start::<WaitsForOne>(&()).await?;

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use everstep::{Ctx, Engine, Error, Payload, Result, Workflow};
+use everstep::{Ctx, Engine, Error, Payload, Result, Workflow, Workflows};
 use futures_util::future::try_join_all;
 use tokio::runtime::Runtime;
 
@@ -53,11 +53,13 @@ impl Workflow for Child {
 
 pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
     let (runtime, width) = (setup.runtime()?, setup.arguments.width);
-    let engine = Engine::open(setup.scratch.fresh("engine")?)
-        .workflow(Child)
-        .function("joined", joined)
-        .function("branches", branches)
-        .function("children", children);
+    let engine = Engine::open(setup.scratch.fresh("engine")?).workflows(
+        Workflows::new()
+            .workflow(Child)
+            .function("joined", joined)
+            .function("branches", branches)
+            .function("children", children),
+    );
     let engine = runtime.block_on(engine.start())?;
     let case = |workflow, what: &str| {
         measure_one(

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use anyhow::Context;
-use everstep::{Ctx, Engine, Error, Workflow};
+use everstep::{Ctx, Engine, Error, Workflow, Workflows};
 use tokio::sync::mpsc;
 
 use super::repeated::{LatencyBudget, measure_repeatedly};
@@ -41,7 +41,8 @@ impl Workflow for OneStep {
 pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
     let runtime = setup.runtime()?;
     let (begins, mut begun) = mpsc::unbounded_channel();
-    let engine = Engine::open(setup.scratch.fresh("engine")?).workflow(OneStep { begins });
+    let engine = Engine::open(setup.scratch.fresh("engine")?)
+        .workflows(Workflows::new().workflow(OneStep { begins }));
     let engine = runtime.block_on(engine.start())?;
     let rounds = measure_repeatedly(setup, &runtime, NAME, Some(BUDGET), async || {
         let called = Instant::now();

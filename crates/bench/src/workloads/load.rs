@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use everstep::control::Grouping;
-use everstep::{Ctx, Engine, Error, WaitError, Workflow};
+use everstep::{Ctx, Engine, Error, WaitError, Workflow, Workflows};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -115,7 +115,14 @@ impl Load {
         };
         let engine = runtime.block_on(location.engine())?;
         let (engine, remote) = match plan.is_remote {
-            false => (runtime.block_on(engine.workflow(workflow).start())?, None),
+            false => (
+                runtime.block_on(
+                    engine
+                        .workflows(Workflows::new().workflow(workflow))
+                        .start(),
+                )?,
+                None,
+            ),
             true => {
                 let engine = runtime.block_on(engine.start())?;
                 let remote = runtime.block_on(RemoteWorker::start(&engine, workflow))?;

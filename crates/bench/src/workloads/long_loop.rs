@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use everstep::{Accepts, Ctx, Engine, Error, Event, RunHandle, RunStatus, Workflow};
+use everstep::{Accepts, Ctx, Engine, Error, Event, RunHandle, RunStatus, Workflow, Workflows};
 use everstep_model::{Frame, FrameHeader, Record};
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
@@ -84,7 +84,11 @@ pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
         let workflow = LongLoop {
             resumes: resumes.clone(),
         };
-        runtime.block_on(Engine::open(&directory).workflow(workflow).start())
+        runtime.block_on(
+            Engine::open(&directory)
+                .workflows(Workflows::new().workflow(workflow))
+                .start(),
+        )
     };
     let mut engine = open()?;
     runtime.block_on(async { engine.start::<LongLoop>(&iterations).id("loop").await })?;

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use everstep::{Ctx, Engine, Error, Workflow};
+use everstep::{Ctx, Engine, Error, Workflow, Workflows};
 use tokio::sync::Notify;
 
 use super::batches::batches;
@@ -148,7 +148,8 @@ pub(crate) fn run_worker(arguments: &RecoveryWorker) -> anyhow::Result<()> {
             executing: executing.clone(),
             changed: changed.clone(),
         };
-        let engine = Engine::open(&arguments.directory).workflow(workflow);
+        let engine =
+            Engine::open(&arguments.directory).workflows(Workflows::new().workflow(workflow));
         let engine = engine.start().await?;
         print_line(OPEN)?;
         if arguments.start_runs {

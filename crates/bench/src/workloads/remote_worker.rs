@@ -1,6 +1,6 @@
 //! A worker in this process that executes the load over HTTP.
 
-use everstep::{Engine, Worker, Workflow};
+use everstep::{Engine, Worker, Workflow, Workflows};
 
 use super::local_server::LocalServer;
 
@@ -17,7 +17,7 @@ impl RemoteWorker {
     pub(crate) async fn start(engine: &Engine, workflow: impl Workflow) -> anyhow::Result<Self> {
         let server = LocalServer::start(engine).await?;
         let worker = Worker::connect(format!("http://{}", server.address))
-            .workflow(workflow)
+            .workflows(Workflows::new().workflow(workflow))
             .slots(SLOTS)
             .start()?;
         worker.connected().await;

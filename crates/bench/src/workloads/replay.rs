@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use everstep::{Accepts, Ctx, Engine, Error, Event, RunStatus, Workflow};
+use everstep::{Accepts, Ctx, Engine, Error, Event, RunStatus, Workflow, Workflows};
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
@@ -81,7 +81,8 @@ fn measure_one(setup: &Setup<'_>, runtime: &Runtime, steps: u64) -> anyhow::Resu
             texts: RandomTexts::of_json_bytes(setup.payload_bytes()),
             resumes: resumes.clone(),
         };
-        let engine = Engine::open(AsRef::<Path>::as_ref(&directory)).workflow(workflow);
+        let engine = Engine::open(AsRef::<Path>::as_ref(&directory))
+            .workflows(Workflows::new().workflow(workflow));
         runtime.block_on(engine.start())
     };
     setup

@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use everstep::{Ctx, Engine, Error, Workflow, days};
+use everstep::{Ctx, Engine, Error, Workflow, Workflows, days};
 use serde::{Deserialize, Serialize};
 
 use super::batches::batches;
@@ -92,7 +92,11 @@ fn prepared_store<'a>(setup: &'a Setup<'_>) -> anyhow::Result<&'a Path> {
     }
     let (runtime, runs) = (setup.runtime()?, setup.runs(RUNS));
     let directory = setup.scratch.fresh("sleepers")?;
-    let engine = runtime.block_on(Engine::open(&directory).workflow(Sleeper).start())?;
+    let engine = runtime.block_on(
+        Engine::open(&directory)
+            .workflows(Workflows::new().workflow(Sleeper))
+            .start(),
+    )?;
     for batch in batches(runs) {
         let done = batch.start;
         let progress = &setup.progress;
@@ -140,7 +144,10 @@ pub(crate) fn run_idle_process(arguments: &IdleProcess) -> anyhow::Result<()> {
     let directory = &arguments.directory;
     let report = runtime.block_on(async {
         let begun = Instant::now();
-        let engine = Engine::open(directory).workflow(Sleeper).start().await?;
+        let engine = Engine::open(directory)
+            .workflows(Workflows::new().workflow(Sleeper))
+            .start()
+            .await?;
         let open_ms = begun.elapsed().as_secs_f64() * 1e3;
         let begun = Instant::now();
         engine.start_and_wait::<Sleeper>(&false).await?;

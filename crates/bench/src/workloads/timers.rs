@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use everstep::journal::Timestamp;
-use everstep::{Ctx, Engine, Workflow};
+use everstep::{Ctx, Engine, Workflow, Workflows};
 
 use super::batches::batches;
 use crate::case::{Case, Rounds};
@@ -56,7 +56,8 @@ pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
     let sleeper = Sleeper {
         delays_ms: delays_ms.clone(),
     };
-    let engine = Engine::open(setup.scratch.fresh("engine")?).workflow(sleeper);
+    let engine =
+        Engine::open(setup.scratch.fresh("engine")?).workflows(Workflows::new().workflow(sleeper));
     let engine = runtime.block_on(engine.start())?;
     let (mut rounds, mut lead, mut done) = (Rounds::default(), LEAD, 0);
     while done < setup.rounds() {

@@ -63,7 +63,7 @@ pub trait Accepts<E: Event> {}
 ///
 /// ```
 /// use everstep::testing::{TestEngine, virtual_time};
-/// use everstep::{Ctx, Event, Request};
+/// use everstep::{Ctx, Event, Request, Workflows};
 /// use serde::{Deserialize, Serialize};
 ///
 /// #[derive(Serialize, Deserialize)]
@@ -77,7 +77,7 @@ pub trait Accepts<E: Event> {}
 ///         ctx.reply(&add, &(add.event.0 + 1))?;
 ///         Ok(())
 ///     };
-///     let test = TestEngine::builder().function("counter", counter).start().await;
+///     let test = TestEngine::builder().workflows(Workflows::new().function("counter", counter)).start().await;
 ///     let run = test.start_by_name("counter", everstep::Payload::null()).await.unwrap();
 ///     assert_eq!(run.request(&Add(41)).await.unwrap(), 42);
 /// });

@@ -104,7 +104,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use crate::testing::{TestEngine, virtual_time};
-    use crate::{Ctx, Error, Payload, Result};
+    use crate::{Ctx, Error, Payload, Result, Workflows};
 
     /// Rolls back what it did, in each of a hundred iterations.
     async fn rolls_back(ctx: Ctx, most: Arc<AtomicUsize>) -> Result<()> {
@@ -132,7 +132,10 @@ mod tests {
         let seen = most.clone();
         virtual_time(async move {
             let code = move |ctx: Ctx, (): ()| rolls_back(ctx, seen.clone());
-            let test = TestEngine::builder().function("w", code).start().await;
+            let test = TestEngine::builder()
+                .workflows(Workflows::new().function("w", code))
+                .start()
+                .await;
             let run = test.start_by_name("w", Payload::null()).await.unwrap();
             run.wait_json().await.unwrap();
         });

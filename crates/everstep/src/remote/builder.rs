@@ -1,23 +1,18 @@
 //! Describes a worker before it is started.
 
-use std::future::Future;
 use std::sync::Arc;
 
 use everstep_engine::{Runtime, Settings, TokioRuntime};
 use everstep_protocol::Secret;
 use everstep_protocol::client::{Connection, InvalidUrl, Transport};
 use everstep_protocol::worker::{RegisterRequest, SLOTS_MAX};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use super::convert;
 use super::setup::{Setup, Signs};
 use super::worker::Worker;
-use crate::ctx::{AnyEvent, Ctx};
-use crate::error::Result;
 use crate::execution::Mocks;
 use crate::options::Options;
-use crate::workflow::{RegisterError, Registry, Workflow, Workflows};
+use crate::workflow::{RegisterError, Registry, Workflows};
 
 /// Runs a worker executes at once unless it says otherwise.
 const SLOTS: u32 = 1_000;
@@ -78,35 +73,6 @@ impl WorkerBuilder {
     /// Executes a list of workflows.
     pub fn workflows(mut self, workflows: Workflows) -> Self {
         self.workflows = self.workflows.and(workflows);
-        self
-    }
-
-    /// Executes a workflow.
-    pub fn workflow<W: Workflow>(mut self, workflow: W) -> Self {
-        self.workflows = self.workflows.workflow(workflow);
-        self
-    }
-
-    /// Executes a plain async function as a workflow.
-    pub fn function<F, I, O, Fut>(self, name: &str, function: F) -> Self
-    where
-        F: Fn(Ctx<AnyEvent>, I) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<O>> + Send + 'static,
-        I: DeserializeOwned + Send + 'static,
-        O: Serialize + Send + 'static,
-    {
-        self.function_with(name, Options::new(), function)
-    }
-
-    /// Executes a plain async function as a workflow with options.
-    pub fn function_with<F, I, O, Fut>(mut self, name: &str, options: Options, function: F) -> Self
-    where
-        F: Fn(Ctx<AnyEvent>, I) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<O>> + Send + 'static,
-        I: DeserializeOwned + Send + 'static,
-        O: Serialize + Send + 'static,
-    {
-        self.workflows = self.workflows.function_with(name, options, function);
         self
     }
 

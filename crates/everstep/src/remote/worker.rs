@@ -12,13 +12,13 @@ use super::setup::Setup;
 /// Executes workflows for a server elsewhere. It goes on until it is shut down, whatever happens to the connection.
 ///
 /// ```no_run
-/// # use everstep::{Ctx, Result, Worker};
+/// # use everstep::{Ctx, Result, Worker, Workflows};
 /// # async fn example() -> std::result::Result<(), Box<dyn std::error::Error>> {
 /// let greet = |ctx: Ctx, name: String| async move {
 ///     ctx.step("greet", || async { Ok::<_, everstep::Error>(format!("hello {name}")) }).await
 /// };
 /// let worker = Worker::connect("http://localhost:4437")
-///     .function("greet", greet)
+///     .workflows(Workflows::new().function("greet", greet))
 ///     .slots(100)
 ///     .start()?;
 /// worker.connected().await;

@@ -1,6 +1,5 @@
 //! Configures a test engine.
 
-use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,17 +7,12 @@ use everstep_engine::{FailureEvent, FailureHook, Settings};
 #[cfg(feature = "remote")]
 use everstep_protocol::client::Transport;
 use everstep_store::{Clock, Store, StoreError};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use super::mock::{Mock, MockedSteps};
-use crate::ctx::{AnyEvent, Ctx};
 #[cfg(feature = "remote")]
 use crate::engine::Engine;
 use crate::engine::EngineBuilder;
-use crate::error::Result;
 use crate::options::Options;
-use crate::workflow::Workflow;
 use crate::workflow::Workflows;
 
 /// Where a test engine stores its runs.
@@ -85,35 +79,6 @@ impl TestEngineBuilder {
     /// Registers a list of workflows.
     pub fn workflows(mut self, workflows: Workflows) -> Self {
         self.workflows = self.workflows.and(workflows);
-        self
-    }
-
-    /// Registers a workflow.
-    pub fn workflow<W: Workflow>(mut self, workflow: W) -> Self {
-        self.workflows = self.workflows.workflow(workflow);
-        self
-    }
-
-    /// Registers a plain async function as a workflow.
-    pub fn function<F, I, O, Fut>(self, name: &str, function: F) -> Self
-    where
-        F: Fn(Ctx<AnyEvent>, I) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<O>> + Send + 'static,
-        I: DeserializeOwned + Send + 'static,
-        O: Serialize + Send + 'static,
-    {
-        self.function_with(name, Options::new(), function)
-    }
-
-    /// Registers a plain async function as a workflow with options.
-    pub fn function_with<F, I, O, Fut>(mut self, name: &str, options: Options, function: F) -> Self
-    where
-        F: Fn(Ctx<AnyEvent>, I) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<O>> + Send + 'static,
-        I: DeserializeOwned + Send + 'static,
-        O: Serialize + Send + 'static,
-    {
-        self.workflows = self.workflows.function_with(name, options, function);
         self
     }
 

@@ -157,7 +157,7 @@ impl TestEngine {
     ///
     /// ```
     /// use everstep::testing::{TestEngine, virtual_time};
-    /// use everstep::{AnyEvent, Ctx, Payload, Result, Rpc};
+    /// use everstep::{AnyEvent, Ctx, Payload, Result, Rpc, Workflows};
     /// use serde::Serialize;
     ///
     /// #[derive(Serialize)]
@@ -171,7 +171,7 @@ impl TestEngine {
     ///
     /// virtual_time(async {
     ///     let pay = |ctx: Ctx<AnyEvent>, amount: u32| async move { ctx.rpc(Approve { amount }).await };
-    ///     let test = TestEngine::builder().function("pay", pay).start().await;
+    ///     let test = TestEngine::builder().workflows(Workflows::new().function("pay", pay)).start().await;
     ///     let run = test.start_by_name("pay", Payload::from_value(&100).unwrap()).await.unwrap();
     ///     test.answer_next::<Approve>(&run, &true).await;
     ///     assert_eq!(run.wait_json().await.unwrap().as_str(), "true");

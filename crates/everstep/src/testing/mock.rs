@@ -15,7 +15,7 @@ use crate::execution::Mocks;
 ///
 /// ```
 /// use everstep::testing::{Mock, TestEngine, virtual_time};
-/// use everstep::{AnyEvent, Ctx, Error, Payload, Result};
+/// use everstep::{AnyEvent, Ctx, Error, Payload, Result, Workflows};
 ///
 /// async fn greet(ctx: Ctx<AnyEvent>, name: String) -> Result<String> {
 ///     ctx.step("greeting", || async { Ok::<_, Error>(format!("hello {name}")) }).await
@@ -24,7 +24,7 @@ use crate::execution::Mocks;
 /// virtual_time(async {
 ///     // Two failures, then the real work.
 ///     let test = TestEngine::builder()
-///         .function("greet", greet)
+///         .workflows(Workflows::new().function("greet", greet))
 ///         .mock_step("greeting", Mock::fails(Error::new("hoarse")).times(2))
 ///         .start()
 ///         .await;

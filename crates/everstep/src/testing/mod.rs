@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use everstep::testing::{Mock, TestEngine, virtual_time};
-//! use everstep::{Ctx, Error, Result, Workflow, days};
+//! use everstep::{Ctx, Error, Result, Workflow, Workflows, days};
 //!
 //! struct Trial;
 //! impl Workflow for Trial {
@@ -21,7 +21,7 @@
 //!
 //! virtual_time(async {
 //!     let mut test = TestEngine::builder()
-//!         .workflow(Trial)
+//!         .workflows(Workflows::new().workflow(Trial))
 //!         .mock_step("charge", Mock::returns(&12))
 //!         .start()
 //!         .await;

@@ -127,7 +127,7 @@ impl From<Halt> for ReplayError {
 /// use everstep::testing::{
 ///     ReplayEnd, ReplayError, TestEngine, journal_from_lines, journal_to_lines, replay_check, virtual_time,
 /// };
-/// use everstep::{Ctx, Error, Result, Workflow};
+/// use everstep::{Ctx, Error, Result, Workflow, Workflows};
 ///
 /// struct Order {
 ///     first_step: &'static str,
@@ -143,7 +143,7 @@ impl From<Halt> for ReplayError {
 /// }
 ///
 /// let text = virtual_time(async {
-///     let test = TestEngine::builder().workflow(Order { first_step: "reserve" }).start().await;
+///     let test = TestEngine::builder().workflows(Workflows::new().workflow(Order { first_step: "reserve" })).start().await;
 ///     let run = test.start::<Order>(&()).await.unwrap();
 ///     run.wait().await.unwrap();
 ///     journal_to_lines(&run.journal().await.unwrap()).unwrap() // keep it as a fixture

@@ -1,5 +1,4 @@
-//! The list of workflows that are executed together: what engines, workers elsewhere, test engines and simulations hold, and
-//! the checks of what is on it.
+//! The list of workflows that an engine or a worker executes, and the checks of this list.
 
 use std::collections::HashSet;
 use std::future::Future;
@@ -29,7 +28,7 @@ pub enum RegisterError {
     Options {
         /// The workflow, or `engine` for the defaults of all workflows.
         workflow: String,
-        /// What is wrong.
+        #[allow(missing_docs, reason = "the name explains it")]
         message: String,
     },
 }
@@ -45,8 +44,7 @@ impl RegisterError {
     }
 }
 
-/// Workflows that are registered together. Engines, workers and test engines have these methods too; a list of its own says
-/// once what several of them execute.
+/// Workflows that are registered together. Engines, workers and test engines are given such a list.
 ///
 /// ```
 /// use everstep::{Ctx, Engine, Error, Result, Worker, Workflows};
@@ -65,23 +63,23 @@ impl RegisterError {
 #[derive(Clone, Default)]
 #[must_use = "a list is registered with an engine or a worker"]
 pub struct Workflows {
-    // A name that breaks the rules is told when all is started, where errors are expected.
+    // An invalid name is reported when the engine or worker starts, where errors are expected.
     definitions: Vec<std::result::Result<Definition, InvalidName>>,
 }
 
 impl Workflows {
-    /// None.
+    /// An empty list.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With a workflow.
+    /// Adds a workflow.
     pub fn workflow<W: Workflow>(mut self, workflow: W) -> Self {
         self.definitions.push(Definition::of_workflow(workflow));
         self
     }
 
-    /// With a plain async function as a workflow.
+    /// Adds a plain async function as a workflow.
     pub fn function<F, I, O, Fut>(self, name: &str, function: F) -> Self
     where
         F: Fn(Ctx<AnyEvent>, I) -> Fut + Send + Sync + 'static,
@@ -92,7 +90,7 @@ impl Workflows {
         self.function_with(name, Options::new(), function)
     }
 
-    /// With a plain async function as a workflow with options.
+    /// Adds a plain async function as a workflow with options.
     pub fn function_with<F, I, O, Fut>(mut self, name: &str, options: Options, function: F) -> Self
     where
         F: Fn(Ctx<AnyEvent>, I) -> Fut + Send + Sync + 'static,
@@ -105,31 +103,31 @@ impl Workflows {
         self
     }
 
-    /// With all of another list.
+    /// Adds all workflows of another list.
     pub fn and(mut self, others: Self) -> Self {
         self.definitions.extend(others.definitions);
         self
     }
 
-    /// How many there are.
+    /// The number of workflows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.definitions.len()
     }
 
-    /// Whether there are none.
     #[must_use]
+    #[allow(missing_docs, reason = "the name explains it")]
     pub fn is_empty(&self) -> bool {
         self.definitions.is_empty()
     }
 
-    /// Those whose names are names.
+    /// The workflows with valid names.
     #[cfg(feature = "testing")]
     pub(crate) fn into_named(self) -> impl Iterator<Item = Definition> {
         self.definitions.into_iter().flatten()
     }
 
-    /// All of them, if they can be executed together with these defaults.
+    /// Returns the workflows if they can be executed together with these defaults.
     pub(crate) fn check(
         self,
         defaults: &Options,

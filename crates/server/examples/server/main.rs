@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use everstep::Engine;
+use everstep::{Engine, Workflows};
 use everstep_engine::TokioRuntime;
 use everstep_private_postgres::Server as Database;
 use everstep_server::{Access, Connections, Options, Origins, router, serve};
@@ -85,7 +85,11 @@ async fn main() -> anyhow::Result<()> {
             Engine::on_store(Arc::new(store)).bus(Arc::new(bus))
         }
     };
-    let engine = builder.runtime(runtime).workflow(Order).start().await?;
+    let engine = builder
+        .runtime(runtime)
+        .workflows(Workflows::new().workflow(Order))
+        .start()
+        .await?;
     let mut options = Options::default();
     options.access = Access::Open;
     options.loopback_only = true;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Method, Request};
-use everstep::{AnyEvent, Ctx, Rpc};
+use everstep::{AnyEvent, Ctx, Rpc, Workflows};
 use everstep_model::{Generation, Payload, RunId, Timestamp};
 use everstep_protocol::access::{CreateKey, Scope, View};
 use serde::Serialize;
@@ -47,7 +47,8 @@ struct World {
 
 impl World {
     async fn new() -> Self {
-        let engine = everstep::Engine::in_memory().function("order", order);
+        let engine =
+            everstep::Engine::in_memory().workflows(Workflows::new().function("order", order));
         let engine = engine.start().await.unwrap();
         let run = engine.start_by_name("order", Payload::null()).id("order-7");
         run.await.unwrap().restart().await.unwrap();

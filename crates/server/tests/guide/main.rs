@@ -12,7 +12,7 @@ mod order;
 
 use std::process::Command;
 
-use everstep::Engine;
+use everstep::{Engine, Workflows};
 use everstep_server::{Access, Connections, Options, router, serve};
 use order::Order;
 use serde_json::Value;
@@ -62,7 +62,11 @@ fn fits(shown: &Value, answer: &Value) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_requests_of_the_guide_get_the_documented_responses() {
-    let engine = Engine::in_memory().workflow(Order).start().await.unwrap();
+    let engine = Engine::in_memory()
+        .workflows(Workflows::new().workflow(Order))
+        .start()
+        .await
+        .unwrap();
     let mut options = Options::default();
     options.access = Access::Open;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

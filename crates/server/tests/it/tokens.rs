@@ -2,7 +2,7 @@
 
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};
-use everstep::{AnyEvent, Ctx, Engine, Event, Payload, Result};
+use everstep::{AnyEvent, Ctx, Engine, Event, Payload, Result, Workflows};
 use everstep_model::ErrorCode;
 use everstep_protocol::Secret;
 use everstep_protocol::access::{CreateKey, MintToken, MintedToken, Scope, View};
@@ -37,7 +37,7 @@ struct Site {
 }
 
 async fn site() -> Site {
-    let engine = Engine::in_memory().function("patient", patient);
+    let engine = Engine::in_memory().workflows(Workflows::new().function("patient", patient));
     let engine = engine.start().await.unwrap();
     let request = CreateKey {
         name: "backend".to_owned(),

@@ -12,7 +12,7 @@ use axum::http::StatusCode;
 use axum::routing::post;
 use everstep::journal::Body;
 use everstep::operation::{StepContext, TraceParent};
-use everstep::{AnyEvent, Ctx, Engine, Event, Payload, Result};
+use everstep::{AnyEvent, Ctx, Engine, Event, Payload, Result, Workflows};
 use everstep_server::{Access, Connections, Options, TraceExporter, TraceOptions, router, serve};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -90,9 +90,11 @@ impl Collector {
 }
 
 async fn open(directory: &std::path::Path) -> Engine {
-    let engine = Engine::open(directory)
-        .function("order", order)
-        .function("ship", ship);
+    let engine = Engine::open(directory).workflows(
+        Workflows::new()
+            .function("order", order)
+            .function("ship", ship),
+    );
     engine.start().await.unwrap()
 }
 
@@ -154,7 +156,7 @@ async fn the_trace_of_a_run_is_complete_across_a_restart() {
 
 #[tokio::test]
 async fn a_run_started_over_http_joins_the_trace_of_its_caller() {
-    let engine = Engine::in_memory().function("ship", ship);
+    let engine = Engine::in_memory().workflows(Workflows::new().function("ship", ship));
     let engine = engine.start().await.unwrap();
     let mut options = Options::default();
     options.access = Access::Open;

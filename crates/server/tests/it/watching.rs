@@ -1,6 +1,6 @@
 //! Metrics and health checks.
 
-use everstep::{AnyEvent, Ctx, Engine, Payload, Result};
+use everstep::{AnyEvent, Ctx, Engine, Payload, Result, Workflows};
 use everstep_server::{Access, Options, router};
 
 use crate::support::ask;
@@ -15,7 +15,7 @@ async fn steps(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
 }
 
 async fn engine() -> Engine {
-    let engine = Engine::in_memory().function("w", steps);
+    let engine = Engine::in_memory().workflows(Workflows::new().function("w", steps));
     engine.start().await.unwrap()
 }
 

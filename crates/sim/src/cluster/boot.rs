@@ -44,7 +44,7 @@ async fn open(world: Arc<World>, process: Arc<Process>, seed: u64) {
             .settings(world.plan.settings.clone());
         let builder = match (&world.scenario, world.plan.served) {
             (Some((scenario, outside)), _) => scenario.define(builder, outside),
-            (None, None) => world.programs.on_node(&world, &process, builder),
+            (None, None) => builder.workflows(world.programs.workflows(&world, &process)),
             (None, Some(_)) => builder,
         };
         match builder.start().await {

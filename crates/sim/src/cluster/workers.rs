@@ -61,8 +61,9 @@ fn start(
         .runtime(Arc::new(runtime))
         .name(process.name.as_str())
         .settings(settings)
-        .slots(rng.any(&[1, 2, 100]));
-    world.programs.on_worker(world, process, builder).start()
+        .slots(rng.any(&[1, 2, 100]))
+        .workflows(world.programs.workflows(world, process));
+    builder.start()
 }
 
 /// Injects faults until the process has ended.

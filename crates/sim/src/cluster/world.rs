@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use everstep::{EngineBuilder, WorkerBuilder};
+use everstep::Workflows;
 use everstep_canonical::{Outside, Scenario};
 use everstep_model::Timestamp;
 use everstep_store::{BoxFuture, Commit, Outcome};
@@ -23,23 +23,9 @@ use crate::planted_store::PlantedStore;
 use crate::stores::Stores;
 use crate::trace::Trace;
 
-/// Registers the programs of a simulation with the processes that execute them.
+/// The workflows that a process of the simulation executes.
 pub(crate) trait Programs: Send + Sync {
-    /// Registers them with the engine of a node.
-    fn on_node(
-        &self,
-        world: &Arc<World>,
-        process: &Arc<Process>,
-        engine: EngineBuilder,
-    ) -> EngineBuilder;
-
-    /// Registers them with a worker.
-    fn on_worker(
-        &self,
-        world: &Arc<World>,
-        process: &Arc<Process>,
-        worker: WorkerBuilder,
-    ) -> WorkerBuilder;
+    fn workflows(&self, world: &Arc<World>, process: &Arc<Process>) -> Workflows;
 }
 
 /// Opens the engine of a process, with a seed for its random numbers.

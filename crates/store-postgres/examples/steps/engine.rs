@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use everstep::{AnyEvent, Ctx, Engine, EngineBuilder, Error, Payload};
+use everstep::{AnyEvent, Ctx, Engine, EngineBuilder, Error, Payload, Workflows};
 use everstep_store_postgres::{Options, PostgresStore};
 
 use crate::{RESULT, RUNS};
@@ -41,7 +41,11 @@ pub(crate) async fn steps_of(
             Ok(())
         }
     };
-    let engine = engine.function("steps", workflow).start().await.unwrap();
+    let engine = engine
+        .workflows(Workflows::new().function("steps", workflow))
+        .start()
+        .await
+        .unwrap();
     let begun = Instant::now();
     let starters = (0..RUNS).map(|_| {
         let engine = engine.clone();

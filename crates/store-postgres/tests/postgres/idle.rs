@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep::testing::{VirtualRuntime, virtual_time};
-use everstep::{AnyEvent, Ctx, Engine, Error, Payload};
+use everstep::{AnyEvent, Ctx, Engine, Error, Payload, Workflows};
 use everstep_store_testkit::{Blocking, Counting, Reopen};
 
 use crate::support::Place;
@@ -46,7 +46,11 @@ fn steps_are_written_and_nothing_is_read() {
             Ok(())
         };
         let engine = Engine::on_store(counting.clone()).runtime(runtime);
-        let engine = engine.function("steps", workflow).start().await.unwrap();
+        let engine = engine
+            .workflows(Workflows::new().function("steps", workflow))
+            .start()
+            .await
+            .unwrap();
         let before = counting.calls();
         let run = engine.start_by_name("steps", Payload::null()).await;
         run.unwrap().wait_json().await.unwrap();

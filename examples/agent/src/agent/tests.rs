@@ -1,7 +1,7 @@
 //! Tests of the agent with a person who approves, rejects, does not answer, or stops it.
 
 use everstep::testing::{TestEngine, TestEngineBuilder, virtual_time};
-use everstep::{ErrorCode, Handle, RunStatus, hours, secs};
+use everstep::{ErrorCode, Handle, RunStatus, Workflows, hours, secs};
 use serde_json::json;
 
 use super::*;
@@ -10,12 +10,12 @@ use crate::conversation::MEMORY;
 const TASK: &str = "Go to Lisbon";
 
 fn engine(model: Model, tools: &Tools) -> TestEngineBuilder {
-    TestEngine::builder().workflow(Agent {
+    TestEngine::builder().workflows(Workflows::new().workflow(Agent {
         model,
         tools: tools.clone(),
         budget: 200,
         patience: hours(1),
-    })
+    }))
 }
 
 fn travel_agent(tools: &Tools) -> TestEngineBuilder {
@@ -137,12 +137,12 @@ fn a_stop_that_comes_while_a_tool_is_at_work_lets_it_finish_and_then_ends() {
 fn a_model_that_finds_no_end_runs_out_of_turns() {
     virtual_time(async {
         let tools = Tools::default();
-        let test = TestEngine::builder().workflow(Agent {
+        let test = TestEngine::builder().workflows(Workflows::new().workflow(Agent {
             model: stubborn("book_flight", 1_000),
             tools: tools.clone(),
             budget: 3,
             patience: hours(1),
-        });
+        }));
         let test = test.start().await;
         let run = start(&test).await;
         for _ in 0..3 {

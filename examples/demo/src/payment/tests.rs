@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use everstep::testing::{VirtualRuntime, simulate_in, virtual_time};
-use everstep::{Engine, Handle, RunStatus, WaitError, days, hours, secs};
+use everstep::{Engine, Handle, RunStatus, WaitError, Workflows, days, hours, secs};
 
 use super::*;
 
@@ -15,7 +15,11 @@ async fn open(gateway: &Gateway) -> Engine {
         pace: Pace::real(),
     };
     let builder = Engine::in_memory().runtime(runtime).development(true);
-    builder.workflow(payment).start().await.unwrap()
+    builder
+        .workflows(Workflows::new().workflow(payment))
+        .start()
+        .await
+        .unwrap()
 }
 
 async fn pay(engine: &Engine, amount: u64) -> Handle<Payment> {

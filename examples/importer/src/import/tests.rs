@@ -4,14 +4,14 @@
 use std::time::Duration;
 
 use everstep::testing::{TestEngine, TestEngineBuilder, virtual_time};
-use everstep::{millis, secs};
+use everstep::{Workflows, millis, secs};
 
 use super::*;
 
 fn engine(pages: u64, latency: Duration, warehouse: &Warehouse) -> TestEngineBuilder {
     let source = Source { pages, latency };
     let warehouse = warehouse.clone();
-    TestEngine::builder().workflow(Import { source, warehouse })
+    TestEngine::builder().workflows(Workflows::new().workflow(Import { source, warehouse }))
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! Tests of the raffle with fixed and random dice, and with crashes.
 
 use everstep::testing::{Mock, TestEngine, TestEngineBuilder, virtual_time};
-use everstep::{Handle, secs};
+use everstep::{Handle, Workflows, secs};
 
 use super::*;
 
 fn engine(world: &World) -> TestEngineBuilder {
     let world = world.clone();
-    TestEngine::builder().workflow(Raffle { world })
+    TestEngine::builder().workflows(Workflows::new().workflow(Raffle { world }))
 }
 
 async fn play(test: &TestEngine) -> Handle<Raffle> {

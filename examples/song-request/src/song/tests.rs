@@ -1,7 +1,7 @@
 //! Tests of the song request under each possible failure, by the calls made to the services.
 
 use everstep::testing::{Mock, TestEngine, TestEngineBuilder, simulate_in, virtual_time};
-use everstep::{Handle, RunStatus, WaitError, millis, secs};
+use everstep::{Handle, RunStatus, WaitError, Workflows, millis, secs};
 
 use super::*;
 use crate::world::CATALOGUE;
@@ -10,7 +10,7 @@ const TITLE: &str = CATALOGUE[0].1;
 
 fn engine(world: &World) -> TestEngineBuilder {
     let world = world.clone();
-    TestEngine::builder().workflow(SongRequest { world })
+    TestEngine::builder().workflows(Workflows::new().workflow(SongRequest { world }))
 }
 
 async fn request(test: &TestEngine) -> Handle<SongRequest> {

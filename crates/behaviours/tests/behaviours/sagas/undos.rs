@@ -1,6 +1,7 @@
 //! What an undo is given, and how it is tried.
 
 use super::*;
+use everstep::Workflows;
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Charge {
@@ -47,7 +48,11 @@ fn an_undo_sees_output_payload_failure_and_the_step_itself() {
                 Err::<(), _>(Error::fatal("no such address"))
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         failure(&run).await;
         let seen = undone.take();
@@ -95,7 +100,11 @@ fn an_undo_gets_empty_outputs_and_errors_without_a_message() {
                 Err::<(), _>(Error::fatal(""))
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         failure(&start(&test).await).await;
         assert_eq!(undone.take(), ["None", "Some(()) \"\""]);
     });
@@ -119,7 +128,7 @@ fn an_undo_is_retried_like_its_step_unless_it_says_otherwise() {
         };
         let test = store
             .engine()
-            .function("w", code)
+            .workflows(Workflows::new().function("w", code))
             .mock_step("rollback:own", Mock::fails(Error::new("busy")).times(3))
             .mock_step("rollback:own", Mock::returns(&()))
             .start()
@@ -173,7 +182,11 @@ fn an_undo_has_a_timeout_of_its_own_and_a_panic_is_a_failed_attempt() {
                 Err::<(), _>(Error::fatal("stop"))
             }
         };
-        let test = store.engine().function("w", code).start().await;
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         let Err(WaitError::RollbackFailed { rollback_error, .. }) = run.wait_json().await else {
             panic!("its rollback did not fail");

@@ -1,6 +1,7 @@
 //! Iterations of loops whose children may have to be undone.
 
 use super::*;
+use everstep::Workflows;
 
 #[test]
 fn an_iteration_whose_child_may_have_to_be_undone_stays() {
@@ -27,7 +28,10 @@ fn an_iteration_whose_child_may_have_to_be_undone_stays() {
                 Err::<(), _>(Error::fatal("no"))
             }
         };
-        let mut test = setup.function("w", code).start().await;
+        let mut test = setup
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::Waiting).await;
         test.advance(minutes(1)).await;
@@ -89,7 +93,10 @@ fn an_iteration_whose_child_may_complete_though_nobody_waits_stays() {
                     Err::<(), _>(Error::fatal("no"))
                 }
             };
-            let mut test = setup.function("w", code).start().await;
+            let mut test = setup
+                .workflows(Workflows::new().function("w", code))
+                .start()
+                .await;
             let mut run = start(&test).await;
             test.advance(secs(30)).await;
             if crashes {

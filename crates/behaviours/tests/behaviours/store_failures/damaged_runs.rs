@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use everstep::errors::{ClientError, CodedError};
 use everstep::testing::{VirtualRuntime, virtual_time};
-use everstep::{Ctx, Engine, ErrorCode, RunHandle, RunStatus, hours, minutes, secs};
+use everstep::{Ctx, Engine, ErrorCode, RunHandle, RunStatus, Workflows, hours, minutes, secs};
 use futures_util::future::join;
 use tokio::time::Instant;
 
@@ -48,8 +48,8 @@ async fn pair(workflow: &str, damage: Damage) -> Pair {
 
 async fn open(store: &Arc<Failing>, runtime: Arc<VirtualRuntime>) -> Engine {
     let builder = Engine::on_store(store.clone()).runtime(runtime);
-    let builder = builder.function("steps", steps);
-    let builder = builder.function("nap", nap).function("wait", wait);
+    let builder = builder.workflows(Workflows::new().function("steps", steps));
+    let builder = builder.workflows(Workflows::new().function("nap", nap).function("wait", wait));
     builder.start().await.unwrap()
 }
 
@@ -173,7 +173,11 @@ fn an_engine_opens_in_spite_of_a_damaged_run_that_is_parked() {
         engine.shutdown().await;
         let other_code = |_: Ctx, (): ()| ok(());
         let engine = Engine::on_store(store.clone()).runtime(runtime.clone());
-        let engine = engine.function("steps", other_code).start().await.unwrap();
+        let engine = engine
+            .workflows(Workflows::new().function("steps", other_code))
+            .start()
+            .await
+            .unwrap();
         tokio::time::sleep(secs(1)).await;
         assert_eq!(run.status().await.unwrap(), RunStatus::Diverged);
         engine.shutdown().await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use everstep::control::Sent;
 use everstep::testing::{JournalView, VirtualRuntime, virtual_time};
-use everstep::{AnyEvent, Ctx, Engine, Rpc, minutes, secs};
+use everstep::{AnyEvent, Ctx, Engine, Rpc, Workflows, minutes, secs};
 use tokio::time::Instant;
 
 use super::failing::Failing;
@@ -46,12 +46,13 @@ fn each_round(test: impl AsyncFn(&Engine, &Failing, u64)) {
     for round in 1..=ROUNDS {
         virtual_time(async {
             let (store, runtime): (Arc<_>, Arc<VirtualRuntime>) = memory();
-            let engine = Engine::on_store(store.clone())
-                .runtime(runtime)
-                .function("one step", one_step)
-                .function("nap", nap)
-                .function("wait", wait)
-                .function("ask", ask);
+            let engine = Engine::on_store(store.clone()).runtime(runtime).workflows(
+                Workflows::new()
+                    .function("one step", one_step)
+                    .function("nap", nap)
+                    .function("wait", wait)
+                    .function("ask", ask),
+            );
             let engine = engine.start().await.unwrap();
             test(&engine, &store, round).await;
         });

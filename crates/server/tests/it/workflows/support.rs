@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use axum::Router;
 use everstep::testing::{TestEngine, virtual_time};
 use everstep::{
-    Accepts, AnyEvent, Ctx, Declare, Error, Event, Request, Result, Rpc, Workflow, secs,
+    Accepts, AnyEvent, Ctx, Declare, Error, Event, Request, Result, Rpc, Workflow, Workflows, secs,
 };
 use everstep_server::router;
 use serde::{Deserialize, Serialize};
@@ -149,11 +149,14 @@ impl Served {
 pub(crate) fn served(test: impl AsyncFnOnce(Served)) {
     virtual_time(async {
         let engine = TestEngine::builder()
-            .workflow(Order)
-            .function("nap", nap)
-            .function("slow", slow)
-            .function("doubler", doubler)
-            .function("discreet", discreet)
+            .workflows(
+                Workflows::new()
+                    .workflow(Order)
+                    .function("nap", nap)
+                    .function("slow", slow)
+                    .function("doubler", doubler)
+                    .function("discreet", discreet),
+            )
             .start()
             .await;
         let app = router(&*engine, open());
