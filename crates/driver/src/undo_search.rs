@@ -11,7 +11,7 @@ use crate::state::{Driver, Search, Stage};
 
 impl<H: Host> Search<H> {
     /// Returns `None` if the journal contains no earlier pass.
-    fn new(setup: &Setup, journal: Vec<Entry>) -> Option<Self> {
+    pub(crate) fn new(setup: &Setup, journal: Vec<Entry>) -> Option<Self> {
         let is_retry = |entry: &Entry| matches!(entry.record.body, Body::ExecutionRetried(_));
         let entries = journal.iter().enumerate();
         let ends = entries.filter(|(_, entry)| is_retry(entry));
@@ -30,12 +30,6 @@ fn pass_until(journal: &[Entry], end: usize) -> Vec<Entry> {
 }
 
 impl<H: Host> Driver<H> {
-    pub(crate) fn search(&mut self, journal: Vec<Entry>) {
-        if let Some(search) = Search::new(&self.setup, journal) {
-            self.enter(Stage::Searching(Box::new(search)));
-        }
-    }
-
     pub(crate) fn search_on(&mut self) -> Action {
         let Stage::Searching(search) = &mut self.stage else {
             return Action::Wait;

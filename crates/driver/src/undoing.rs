@@ -8,7 +8,7 @@ use everstep_model::{RecordNumber, Timestamp};
 use crate::action::{Action, ReadFor};
 use crate::conclusion::Conclusion;
 use crate::execution::Host;
-use crate::state::{Driver, EarlierPasses, Stage};
+use crate::state::{Driver, EarlierPasses, Search, Stage};
 
 /// Whether the code lacks an undo that is to run.
 pub(crate) enum Missing {
@@ -76,7 +76,9 @@ impl<H: Host> Driver<H> {
             EarlierPasses::Read(journal) => {
                 let journal = std::mem::take(journal);
                 self.undoing.earlier = EarlierPasses::Searched;
-                self.search(journal);
+                if let Some(search) = Search::new(&self.setup, journal) {
+                    self.enter(Stage::Searching(Box::new(search)));
+                }
                 self.missing_undo()
             }
             EarlierPasses::NotNeeded | EarlierPasses::Searched => {

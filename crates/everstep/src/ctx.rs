@@ -24,6 +24,7 @@ impl<E: Event> Accepts<E> for AnyEvent {}
 ///
 /// An operation is called when it is first awaited. Several may be open at once: `tokio::join!` and the like are fine,
 /// `tokio::select!` only in its `biased` form.
+// Large type: it has one method for each operation that a workflow can call.
 pub struct Ctx<W = AnyEvent> {
     shared: Arc<Shared>,
     scope: Scope,

@@ -17,6 +17,7 @@ pub(super) struct Landed {
 }
 
 /// The expected state of one stream.
+// Large type: it models everything that the invariants say about a stream.
 #[derive(Clone, Debug)]
 pub struct Stream {
     pub number: StreamNumber,

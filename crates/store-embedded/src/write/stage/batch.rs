@@ -17,6 +17,8 @@ use crate::state::leases::Leases;
 use crate::storage::tables::Tables;
 use crate::storage::view::View;
 
+/// What a batch changes, on top of what is durable.
+// Large type: one field for each table that a batch can change.
 pub(crate) struct Stage<'a> {
     tables: &'a Tables,
     cache: &'a HeadCache,
