@@ -271,11 +271,26 @@ pub async fn a_count_is_the_number_of_listed_runs<S: Store>(f: &Fixture<S>) {
     let mut next = creation("workflows/r8@2");
     next.supersedes = Some(superseded);
     f.create_with(next).await;
+    for (filter, number) in counted_filters() {
+        assert_eq!(ids(f, filter.clone()).await.len() as u64, number);
+        let query = ListQuery {
+            limit: 1,
+            cursor: Some(Cursor(StreamNumber(2))),
+            ..filter.clone()
+        };
+        let count = f.store.count(query).await.unwrap();
+        let exact = true;
+        assert_eq!(count, Count { number, exact }, "{filter:?}");
+    }
+}
+
+/// Filters with the number of runs that match them.
+fn counted_filters() -> Vec<(ListQuery, u64)> {
     let with_tag = |tag: &str| ListQuery {
         tag: Some(tag.to_owned()),
         ..all()
     };
-    let filters = [
+    vec![
         (all(), 7),
         (
             ListQuery {
@@ -323,16 +338,5 @@ pub async fn a_count_is_the_number_of_listed_runs<S: Store>(f: &Fixture<S>) {
             },
             3,
         ),
-    ];
-    for (filter, number) in filters {
-        assert_eq!(ids(f, filter.clone()).await.len() as u64, number);
-        let query = ListQuery {
-            limit: 1,
-            cursor: Some(Cursor(StreamNumber(2))),
-            ..filter.clone()
-        };
-        let count = f.store.count(query).await.unwrap();
-        let exact = true;
-        assert_eq!(count, Count { number, exact }, "{filter:?}");
-    }
+    ]
 }
