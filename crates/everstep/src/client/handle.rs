@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use super::Client;
 use super::Records;
-use super::{Begun, End, Port};
+use super::port::{Begun, End, Port};
 use crate::declaration::{Accepts, Event};
 use crate::workflow::Workflow;
 
