@@ -378,7 +378,10 @@ fn between_two_executions_no_operation_can_be_made_to_fail_but_the_run_can() {
         for place in ["ping:0", "s"] {
             let refused = run.fail_operation(place, "no").await.unwrap_err();
             assert_eq!(refused.code(), ErrorCode::WrongState);
-            assert!(refused.to_string().contains("begins again"), "{refused}");
+            assert!(
+                refused.to_string().contains("make the whole run fail"),
+                "{refused}"
+            );
         }
         assert_eq!(run.journal().await.unwrap(), before);
         run.force_fail("enough").await.unwrap();
