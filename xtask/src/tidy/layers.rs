@@ -70,7 +70,6 @@ const LAYERS: &[(&str, &[&str])] = &[
         &[
             "bench",
             "demo",
-            "engine",
             "everstep",
             "model",
             "protocol",

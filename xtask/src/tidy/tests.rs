@@ -405,32 +405,67 @@ fn relative_links_lead_somewhere() {
     }
 }
 
-#[test]
-fn the_code_map_names_every_crate() {
-    let crates = [
-        ("crates/store/Cargo.toml", ""),
-        ("crates/store-embedded/Cargo.toml", ""),
+/// The problems of a repository with two crates and this map.
+fn problems_of_map(map: &str) -> Vec<String> {
+    let files = [
+        ("crates/store/src/lib.rs", ""),
+        ("crates/store/src/clock.rs", ""),
+        ("crates/store/src/tests.rs", ""),
+        ("crates/store/src/judge/mod.rs", ""),
+        ("crates/store/src/judge/lease.rs", ""),
+        ("crates/store-embedded/src/lib.rs", ""),
+        ("ARCHITECTURE.md", map),
     ];
-    let with_map = |map| [crates[0], crates[1], ("ARCHITECTURE.md", map)];
-    for complete in [
-        "## Code map\n### `crates/store`\n### crates/store-embedded\n",
-        "## The Code Map\n```\nstore/  contracts\nstore-embedded/  disk\n```\n",
-        "# Code map\n`store` and `store-embedded`\n",
+    let problems = code_map::check(&repository(&files));
+    problems
+        .into_iter()
+        .map(|problem| problem.message)
+        .collect()
+}
+
+#[test]
+fn the_code_map_names_every_crate_and_its_top_level_modules() {
+    let complete = "## Code map\n- `crates/store`: `clock.rs`,\n  `judge/lease.rs`\n\
+                    `crates/store-embedded`\n";
+    assert_eq!(problems_of_map(complete), [""; 0]);
+    let in_two_parts = "## The Code Map\n- `crates/store`: `clock.rs`\n- `crates/store-embedded`\n\
+                        ### Tools\n`crates/store`\n\n| `judge` |\n";
+    assert_eq!(problems_of_map(in_two_parts), [""; 0]);
+    for (incomplete, problem) in [
+        (
+            "# Code map\n- `crates/store`: `clock.rs`, `judge/`, store-embedded\n",
+            "the code map does not name `crates/store-embedded`",
+        ),
+        (
+            "# Code map\n- `crates/store`: `judge/`\n- `crates/store-embedded`: `clock`\n",
+            "the code map does not name the module `clock` of store",
+        ),
+        (
+            "# Code map\n- `crates/store`: `clock.rs`\n# Judge\n`judge/`\n\
+             # Code map 2\n`crates/store-embedded`\n",
+            "the code map does not name the module `judge` of store",
+        ),
+        (
+            "`crates/store`\n",
+            "has no section with `code map` in its heading",
+        ),
     ] {
-        expect(code_map::check, &with_map(complete), &[]);
+        let problems = problems_of_map(incomplete);
+        assert!(problems.iter().any(|p| p == problem), "{problems:?}");
     }
-    for incomplete in [
-        "## Code map\n`store-embedded`, and everybody stores something\n",
-        "`store`\n## Code map\n`store-embedded`\n## Elsewhere\n`store`\n",
-        "crates/store and crates/store-embedded, but no map\n",
-    ] {
-        expect(
-            code_map::check,
-            &with_map(incomplete),
-            &["ARCHITECTURE.md:0"],
-        );
-    }
-    expect(code_map::check, &crates, &[]);
+}
+
+#[test]
+fn the_code_map_names_only_files_that_exist() {
+    let map = "# Code map\n`store/src/judge/lease.rs`, `store/src/judge/gone.rs`, `/v1/stream/`\n\
+               - `crates/store`: `clock.rs`, `judge/`, `lease.rs`, `guards/`\n\
+               - `crates/store-embedded`: `lease.rs`\n";
+    let expected = [
+        "the code map names `store/src/judge/gone.rs`, which does not exist in `crates/`",
+        "the code map names `guards/`, which does not exist in `crates/store`",
+        "the code map names `lease.rs`, which does not exist in `crates/store-embedded`",
+    ];
+    assert_eq!(problems_of_map(map), expected);
 }
 
 #[test]
