@@ -8,7 +8,7 @@ mod schema;
 mod workflow_trait;
 mod workflows;
 
-#[cfg(feature = "testing")]
+#[cfg(any(feature = "remote", feature = "testing"))]
 pub(crate) use definition::Definition;
 pub(crate) use registry::Registry;
 pub use workflow_trait::Workflow;
