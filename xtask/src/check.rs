@@ -54,10 +54,18 @@ fn format() -> Result<Verdict, Failure> {
 fn lint() -> Result<Verdict, Failure> {
     let strict = ["--", "-D", "warnings"];
     builds::workspace("clippy", &[&["--all-targets"], &strict[..]].concat()).run()?;
-    // The smallest feature set that users can choose.
-    let bare = ["--package", "everstep", "--no-default-features"];
-    let bare = [&["clippy", "--locked"], &bare[..], &strict[..]].concat();
-    Invocation::cargo(&bare).run()?;
+    // The smallest feature set that users can choose, and that of a worker or client.
+    for features in ["", "remote"] {
+        let set = [
+            "--package",
+            "everstep",
+            "--no-default-features",
+            "--features",
+            features,
+        ];
+        let command = [&["clippy", "--locked"], &set[..], &strict[..]].concat();
+        Invocation::cargo(&command).run()?;
+    }
     Ok(Verdict::Passed)
 }
 

@@ -63,8 +63,8 @@ pub(crate) async fn run(arguments: &Dev, global: &GlobalOptions) -> anyhow::Resu
     let config = global.config(arguments.flags())?;
     log_to_stderr(&config);
     let mut screen = Screen::new(global.json);
-    let (store, location) = arguments.open_store(&config)?;
     let (options, connections) = local_only(&config)?;
+    let (store, location) = arguments.open_store(&config)?;
     let listener = arguments.listen().await?;
     let url = format!("http://localhost:{}", listener.local_addr()?.port());
     let mut watch = Watch::on_store(&*store).await?;
