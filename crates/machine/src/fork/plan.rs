@@ -51,7 +51,7 @@ pub enum CannotFork {
     UnknownOperation(Location),
     /// A step that would be copied has no result yet.
     #[error(
-        "its step `{0}` began before that place and is still running; wait for its end, or terminate the run first"
+        "its step `{0}` began before that operation and is still running; wait for its end, or terminate the run first"
     )]
     StillRunning(Location),
     /// Only steps have results that can be edited.

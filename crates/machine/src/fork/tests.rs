@@ -1,14 +1,16 @@
 //! What a copied journal holds, case by case. That it replays is shown where there is code to replay it.
 
+pub(super) mod samples;
+
 use everstep_model::record::{
     ChildStarted, FailureOutcome, ForkReason, LoopAdvanced, Paused, StepSkipped, UndoCompleted,
     UndoStarted,
 };
 use everstep_model::{Body, Generation, Payload, RecordNumber, RpcId, StepOptions, UndoMode};
 
-use super::samples::*;
 use super::{CannotFork, ForkExtent, fork};
 use everstep_samples::*;
+use samples::*;
 
 #[test]
 fn a_restart_keeps_how_the_run_began_and_nothing_else() {

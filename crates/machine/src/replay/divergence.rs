@@ -14,7 +14,7 @@ pub enum CallSite {
 }
 
 impl CallSite {
-    /// The caller of this function.
+    /// Returns the caller of this function.
     #[must_use]
     #[track_caller]
     pub fn caller() -> Self {
@@ -49,21 +49,21 @@ pub struct Divergence {
 }
 
 impl Divergence {
-    /// The location to show: that of the code, or else that of the journal.
+    /// Returns the location to show: that of the code, or else that of the journal.
     #[must_use]
     pub fn location(&self) -> Option<&Location> {
         let place = self.called.as_ref().or(self.recorded.as_ref());
         place.map(|(_, location)| location)
     }
 
-    /// The error of the parked run. `sites` contains the text of the shell's call sites.
+    /// Returns the error of the parked run. `sites` contains the text of the shell's call sites.
     #[must_use]
     pub fn failure(&self, sites: &[String]) -> Failure {
         Failure::new(ErrorCode::Diverged, Described(self, sites).to_string())
     }
 }
 
-/// The user-facing word for an operation that begins with a record of this type.
+/// Returns the user-facing word for an operation that begins with a record of this type.
 fn operation_word(type_name: &str) -> &str {
     match type_name {
         "step_started" => "step",

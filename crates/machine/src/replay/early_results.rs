@@ -44,14 +44,14 @@ impl EarlyResults {
         }
     }
 
-    /// When the next result takes effect.
+    /// Returns when the next result takes effect.
     #[inline]
     pub(super) fn next(&self) -> Option<Moment> {
         let next = self.0.front();
         next.map(|early| Moment::of_result(&early.at))
     }
 
-    /// Whether a result takes effect before the next record is folded.
+    /// Returns whether a result takes effect before the next record is folded.
     pub(super) fn has_due(&self, cx: &Context) -> bool {
         let next = cx.position.next_number();
         let is_due = |early: &&EarlyResult| next.is_none_or(|next| early.at.folded <= next);

@@ -16,9 +16,8 @@ use super::rollback::Rollback;
 use super::run::Run;
 use super::scopes::Scopes;
 use super::script::Script;
-use super::status::Status;
 
-/// One execution of a run. See the module.
+/// One execution of a run. See the module documentation.
 #[derive(Debug)]
 pub struct Replay {
     pub(super) context: Context,
@@ -52,47 +51,35 @@ impl Replay {
         self.context.position.wall = wall;
     }
 
-    /// The run and its current pass.
+    /// Returns the run and its current pass.
     #[must_use]
     pub fn run(&self) -> &Run {
         &self.context.run
     }
 
-    /// The position of the fold.
+    /// Returns the position of the fold.
     #[must_use]
     pub fn position(&self) -> &Position {
         &self.context.position
     }
 
-    /// The script, for the call sites of its lines.
+    /// Returns the script, for the call sites of its lines.
     #[must_use]
     pub fn script(&self) -> &Script {
         &self.context.script
     }
 
-    /// What the next commit contains.
+    /// Returns what the next commit contains.
     pub fn outgoing(&mut self) -> &mut Outgoing {
         &mut self.context.outgoing
     }
 
-    /// The rollbacks of the execution.
+    /// Returns the rollbacks of the execution.
     pub fn rollback(&mut self) -> &mut Rollback {
         &mut self.rollback
     }
 
-    /// What the execution is waiting for, and what it would leave behind.
-    #[must_use]
-    pub fn status(&self) -> Status<'_> {
-        Status {
-            context: &self.context,
-            early: &self.early,
-            mailbox: &self.mailbox,
-            loops: &self.loops,
-            rollback: &self.rollback,
-        }
-    }
-
-    /// Whether iterations were dropped from the journal since the last call.
+    /// Returns whether iterations were dropped from the journal since the last call.
     pub fn take_has_dropped(&mut self) -> bool {
         self.loops.take_has_dropped()
     }

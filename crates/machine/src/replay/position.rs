@@ -23,20 +23,20 @@ pub struct Position {
 }
 
 impl Position {
-    /// Time as the code sees it.
+    /// Returns the time as the code sees it.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.now
     }
 
-    /// The number of records that are known, from which the journal is read next.
+    /// Returns the number of records that are known, from which the journal is read next.
     #[must_use]
     pub fn known(&self) -> RecordNumber {
         self.known
     }
 
-    /// The number of inbox records that are known, which a suspension or an end has seen. An
-    /// execution decides only after it has folded everything that could change the decision.
+    /// Returns the number of inbox records that are known, which a suspension or an end has seen.
+    /// An execution decides only after it has folded everything that could change the decision.
     #[must_use]
     pub fn inbox_known(&self) -> u64 {
         self.inbox_known
@@ -62,12 +62,12 @@ impl Position {
         self.now = self.now.max(time);
     }
 
-    /// The number of the next record to fold.
+    /// Returns the number of the next record to fold.
     pub(super) fn next_number(&self) -> Option<RecordNumber> {
         self.unfolded.front().map(|entry| entry.number)
     }
 
-    /// The deadline of an operation that is called now.
+    /// Returns the deadline of an operation that is called now.
     pub(super) fn deadline(&self, timeout: Duration) -> Timestamp {
         self.wall.max(self.now).after(timeout)
     }

@@ -17,7 +17,7 @@ use super::rollback::Rollback;
 use super::scopes::Scopes;
 
 impl Replay {
-    /// An execution of a run from its whole journal.
+    /// Creates an execution of a run from its whole journal.
     #[must_use]
     pub fn new(id: RunId, generation: Generation, journal: Vec<Entry>) -> Self {
         let mut replay = Self {
@@ -33,8 +33,8 @@ impl Replay {
             removals: Removals::default(),
             rollback: Rollback::default(),
         };
-        let journal = replay.loops.foresee(journal);
-        replay.context.position.inbox_known = replay.loops.iterations.inbox_dropped();
+        let journal = replay.loops.scan(journal);
+        replay.context.position.inbox_known = replay.loops.iterations.inbox_dropped;
         let current = fold::earlier_passes(journal, &mut replay);
         for entry in &current {
             replay.notice(entry);

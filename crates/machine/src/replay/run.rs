@@ -75,13 +75,13 @@ impl Run {
         }
     }
 
-    /// What the run was created with; `None` until `created` is folded.
+    /// Returns what the run was created with; `None` until `created` is folded.
     #[must_use]
     pub fn info(&self) -> Option<&RunInfo> {
         self.info.as_ref()
     }
 
-    /// The number of the current pass of the function, from 1.
+    /// Returns the number of the current pass of the function, from 1.
     #[must_use]
     pub fn pass(&self) -> u32 {
         self.pass
@@ -92,7 +92,7 @@ impl Run {
         self.info = Some(RunInfo::new(id, self.generation, created, time));
     }
 
-    /// The rows that the run itself has in the store.
+    /// Returns the rows that the run itself has in the store.
     pub(super) fn rows(&self) -> impl Iterator<Item = Obsolete> {
         let timer = |due, purpose| Obsolete::Timer(due, purpose, None);
         let deadline = self.info.as_ref().and_then(|info| info.deadline);

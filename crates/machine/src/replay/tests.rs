@@ -7,18 +7,19 @@ mod passes;
 use std::time::Duration;
 
 use everstep_model::record::{
-    Completed, Created, Event, ExecutionRetried, FailureOutcome, PauseRequested, Paused,
-    ResumeRequested, StepStarted, TimerFired, TimerPurpose,
+    Completed, Event, ExecutionRetried, FailureOutcome, PauseRequested, Paused, ResumeRequested,
+    StepStarted, TimerFired, TimerPurpose,
 };
 use everstep_model::{
-    Body, Entry, ErrorCode, Failure, Generation, Name, Payload, Record, RecordNumber, RetryPolicy,
-    RunId, RunStatus, Scope, Seed, StepOptions, Timestamp,
+    Body, Entry, ErrorCode, Failure, Generation, Record, RecordNumber, RetryPolicy, RunId,
+    RunStatus, Scope, StepOptions, Timestamp,
 };
 
 use super::{
     Access, CallSite, Halt, OpId, Replay, Resolution, SleepCall, StepStart, Turn, WaitCall, Written,
 };
 use crate::retry::FailureClass;
+use everstep_samples::{json, name};
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 
@@ -36,32 +37,8 @@ fn wait_for(event: &str) -> WaitCall {
     }
 }
 
-fn name(text: &str) -> Name {
-    Name::new(text).unwrap()
-}
-
-fn json(text: &str) -> Payload {
-    Payload::from_json(text.to_owned()).unwrap()
-}
-
 fn created() -> Body {
-    Created {
-        workflow: name("w"),
-        version: 1,
-        input: json("null"),
-        seed: Seed(1),
-        tags: vec![],
-        deadline: None,
-        execution_retries: None,
-        idempotency_key: None,
-        parent: None,
-        by: None,
-        forked_from: None,
-        mark: None,
-        parent_identity: None,
-        trace: None,
-    }
-    .into()
+    everstep_samples::created().into()
 }
 
 fn event(event: &str, payload: &str) -> Body {

@@ -3,7 +3,7 @@
 use everstep_model::record::{ForkReason, ForkedFrom, Gap, IterationRange, LoopAdvanced};
 use everstep_model::{Body, Entry, Generation, Location, RecordNumber, RunId};
 
-use super::super::samples::{before, forked};
+use super::super::tests::samples::{before, forked};
 use super::{last_whole, oldest_beginning};
 use everstep_samples::*;
 
@@ -39,7 +39,7 @@ fn copy_of(journal: Journal) -> Vec<Entry> {
     entries
 }
 
-/// The last record of a copy that was to end before an operation.
+/// Returns the last record of a copy that was to end before an operation.
 fn last_before(journal: &[Entry], place: &str) -> String {
     let place: Location = at(place);
     let is_it = |entry: &Entry| entry.record.body.location() == Some(&place);

@@ -3,8 +3,7 @@
 use everstep_model::record::{LoopAdvanced, StepCompleted, TookEffect};
 use everstep_model::{Body, RecordNumber};
 
-use super::super::kept::Kept;
-use super::super::numbers::Numbers;
+use super::super::kept::{Kept, Numbers};
 use super::Moments;
 use crate::moment::Moment;
 use everstep_samples::*;
@@ -29,7 +28,7 @@ fn early(folded: u64, moment: u32) -> StepCompleted {
     }
 }
 
-/// The moments of a copy that lacks records, each as place and number.
+/// Returns the moments of a copy that lacks records, each as place and number.
 fn copied(journal: Journal, missing: &[u64]) -> Vec<(u64, u32)> {
     let entries = journal.0.iter();
     let entries = entries.filter(|entry| !missing.contains(&entry.number.0));

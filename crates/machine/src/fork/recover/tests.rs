@@ -6,7 +6,7 @@ use everstep_model::record::{
 };
 use everstep_model::{Body, Generation, RunId, RunStatus};
 
-use super::super::samples::*;
+use super::super::tests::samples::*;
 use super::super::{CannotFork, ForkExtent, fork};
 use everstep_samples::*;
 

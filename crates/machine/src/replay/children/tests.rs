@@ -3,47 +3,24 @@
 mod passes;
 
 use everstep_model::record::{
-    CancelRequested, Created, ExecutionRetried, PauseRequested, Paused, ResumeRequested,
-    TimerFired, TimerPurpose,
+    CancelRequested, ExecutionRetried, PauseRequested, Paused, ResumeRequested, TimerFired,
+    TimerPurpose,
 };
-use everstep_model::{Entry, ErrorCode, Generation, Record, RecordNumber, Scope, Seed};
+use everstep_model::{Entry, ErrorCode, Generation, Record, RecordNumber, Scope};
 
 use super::*;
 use crate::replay::{Access, CallSite, Halt, Obsolete, Replay, Turn, UndoEnd, Written};
+use everstep_samples::{json, name};
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 const DUE: Timestamp = Timestamp::from_millis(1_010_000);
-
-fn name(text: &str) -> Name {
-    Name::new(text).unwrap()
-}
 
 fn id(text: &str) -> RunId {
     RunId::new(text).unwrap()
 }
 
-fn json(text: &str) -> Payload {
-    Payload::from_json(text.to_owned()).unwrap()
-}
-
 fn created() -> Body {
-    Created {
-        workflow: name("w"),
-        version: 1,
-        input: json("null"),
-        seed: Seed(1),
-        tags: vec![],
-        deadline: None,
-        execution_retries: None,
-        idempotency_key: None,
-        parent: None,
-        by: None,
-        forked_from: None,
-        mark: None,
-        parent_identity: None,
-        trace: None,
-    }
-    .into()
+    everstep_samples::created().into()
 }
 
 fn finished(run: &RunId, result: &str) -> Body {
@@ -115,7 +92,7 @@ impl Run {
         run.cold()
     }
 
-    /// The same journal, from the beginning.
+    /// Returns the same journal, from the beginning.
     fn cold(&self) -> Self {
         let mut replay = Replay::new(id("r"), Generation::FIRST, self.journal.clone());
         assert_eq!(replay.turn(NOW), Turn::Start);
@@ -166,7 +143,8 @@ impl Run {
         self.replay.turn(NOW)
     }
 
-    /// The operation that resolves next, and what its child returned; none if nothing resolves.
+    /// Returns the operation that resolves next, and what its child returned; none if nothing
+    /// resolves.
     fn returned(&mut self) -> Option<(OpId, Option<Payload>)> {
         match self.turn() {
             Turn::Resolved(op, Resolution::Child(end)) => {

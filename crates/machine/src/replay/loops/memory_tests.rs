@@ -77,7 +77,7 @@ fn what_is_remembered_of_iterations_goes_with_them() {
         assert!(matches!(turn, Turn::Resolved(_, Resolution::Failed(_))));
         world.go_round(3);
         assert!(world.run.replies.len() <= 8, "{}", world.run.replies.len());
-        let called = world.run.rollback.undos().called().count();
+        let called = world.run.rollback.log.fold.called().count();
         assert!(called <= 8, "{called}");
     }
 }

@@ -1,42 +1,23 @@
-//! The rules of loops, with the test in the place of the workflow code, and a journal that drops what it is told to.
+//! The rules of loops, with the test in place of the workflow code, and a journal that drops what it is told to.
 
 use std::time::Duration;
 
-use everstep_model::record::{Created, Event, LoopAdvanced, TimerFired, TimerPurpose};
+use everstep_model::record::{Event, LoopAdvanced, TimerFired, TimerPurpose};
 use everstep_model::{
-    Body, Entry, Generation, Location, Name, Origin, Payload, Record, RecordNumber, RunId, Scope,
-    Seed, StepOptions, Timestamp, UndoMode,
+    Body, Entry, Generation, Location, Origin, Payload, Record, RecordNumber, RunId, Scope,
+    StepOptions, Timestamp, UndoMode,
 };
 
 use super::{Advance, IterationEnd, iteration_scope};
 use crate::replay::{
     Access, CallSite, Halt, LoopCall, OpId, Replay, Resolution, SleepCall, Turn, WaitCall,
 };
+pub(super) use everstep_samples::name;
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 
-pub(super) fn name(text: &str) -> Name {
-    Name::new(text).unwrap()
-}
-
 fn created() -> Body {
-    Created {
-        workflow: name("w"),
-        version: 1,
-        input: Payload::null(),
-        seed: Seed(1),
-        tags: vec![],
-        deadline: None,
-        execution_retries: None,
-        idempotency_key: None,
-        parent: None,
-        by: None,
-        forked_from: None,
-        mark: None,
-        parent_identity: None,
-        trace: None,
-    }
-    .into()
+    everstep_samples::created().into()
 }
 
 /// A journal, one execution of it, and the loop that the execution is in.
@@ -44,7 +25,7 @@ pub(super) struct World {
     journal: Vec<Entry>,
     pub(super) next: u64,
     pub(super) run: Replay,
-    place: Location,
+    location: Location,
     iteration: u64,
     pub(super) now: Timestamp,
     /// Inbox records that were ever written.
@@ -53,13 +34,13 @@ pub(super) struct World {
 
 impl World {
     pub(super) fn new() -> Self {
-        let place = Location::root(name("loop"), 0);
+        let location = Location::root(name("loop"), 0);
         let run = Replay::new(RunId::new("r").unwrap(), Generation::FIRST, Vec::new());
         let mut world = Self {
             journal: Vec::new(),
             next: 0,
             run,
-            place,
+            location,
             iteration: 0,
             now: NOW,
             inbox: 0,
@@ -71,13 +52,13 @@ impl World {
             .call(&Scope::ROOT, &name("loop"), LoopCall, CallSite::caller());
         assert_eq!(
             begun,
-            Some((world.place.clone(), Advance::Iteration(0, None)))
+            Some((world.location.clone(), Advance::Iteration(0, None)))
         );
         world
     }
 
     pub(super) fn scope(&self) -> Scope {
-        iteration_scope(&self.place, self.iteration)
+        iteration_scope(&self.location, self.iteration)
     }
 
     /// Commits records, drops what they say, and hands them to the execution.
@@ -140,7 +121,7 @@ impl World {
     /// Ends the iteration and begins the next, keeping so many.
     pub(super) fn go_round(&mut self, keep: u64) -> LoopAdvanced {
         let returned = IterationEnd {
-            place: &self.place,
+            location: &self.location,
             iteration: self.iteration,
             done: false,
             keep,
@@ -163,7 +144,7 @@ impl World {
     pub(super) fn iterations(&self) -> Vec<u64> {
         let mut held: Vec<u64> = (0..self.iteration)
             .filter(|iteration| {
-                let scope = iteration_scope(&self.place, *iteration);
+                let scope = iteration_scope(&self.location, *iteration);
                 let inside = |body: &Body| {
                     body.location()
                         .is_some_and(|location| location.scope.is_within(&scope))
@@ -205,7 +186,7 @@ fn an_iteration_with_a_live_undo_stays_and_a_replay_begins_with_it() {
         world.step("work", undo);
         world.go_round(1);
     }
-    assert!(world.run.rollback.undos().has_live_in(&Scope::ROOT));
+    assert!(world.run.rollback.log.fold.has_live_in(&Scope::ROOT));
     assert_eq!(world.iterations()[0], 2);
     // A replay finds it, and goes on behind the gap.
     let mut cold = world.cold();
@@ -366,7 +347,7 @@ fn what_one_loop_does_in_a_poll_is_bounded() {
     let mut rounds = 0;
     loop {
         let returned = IterationEnd {
-            place: &world.place,
+            location: &world.location,
             iteration: world.iteration,
             done: false,
             keep: 10,

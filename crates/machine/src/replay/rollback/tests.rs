@@ -5,18 +5,19 @@ mod own;
 mod undoing;
 
 use everstep_model::record::{
-    CancelRequested, Created, DeadlinePassed, ExecutionRetried, NoReturn, StepAbandoned,
-    StepCompleted, StepEdited, StepFailed, StepSkipped, StepStarted, TimerFired, TimerPurpose,
-    UndoCompleted, UndoFailed, UndoSkipped, UndoStarted,
+    CancelRequested, DeadlinePassed, ExecutionRetried, NoReturn, StepAbandoned, StepCompleted,
+    StepEdited, StepFailed, StepSkipped, StepStarted, TimerFired, TimerPurpose, UndoCompleted,
+    UndoFailed, UndoSkipped, UndoStarted,
 };
 use everstep_model::{
-    Body, Entry, ErrorCode, Failure, Generation, Location, Name, Payload, Record, RecordNumber,
-    RetryPolicy, RunId, RunStatus, Scope, Seed, StepOptions, Timestamp, UndoMode,
+    Body, Entry, ErrorCode, Failure, Generation, Location, Name, Record, RecordNumber, RetryPolicy,
+    RunId, RunStatus, Scope, StepOptions, Timestamp, UndoMode,
 };
 
 use super::{UndoEnd, UndoStart, UndoState};
 use crate::replay::{Access, Attempts, CallSite, Halt, OpId, Replay, Resolution, Turn, Written};
 use crate::retry::FailureClass;
+use everstep_samples::{at, json};
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 
@@ -25,14 +26,6 @@ const LATER: Timestamp = Timestamp::from_millis(1_005_000);
 #[track_caller]
 fn here() -> CallSite {
     CallSite::caller()
-}
-
-fn at(place: &str) -> Location {
-    place.parse().unwrap()
-}
-
-fn json(text: &str) -> Payload {
-    Payload::from_json(text.to_owned()).unwrap()
 }
 
 fn stop() -> Failure {
@@ -47,23 +40,7 @@ fn undoable(mode: UndoMode) -> StepOptions {
 }
 
 fn created() -> Body {
-    Created {
-        workflow: Name::new("w").unwrap(),
-        version: 1,
-        input: json("null"),
-        seed: Seed(1),
-        tags: vec![],
-        deadline: None,
-        execution_retries: None,
-        idempotency_key: None,
-        parent: None,
-        by: None,
-        forked_from: None,
-        mark: None,
-        parent_identity: None,
-        trace: None,
-    }
-    .into()
+    everstep_samples::created().into()
 }
 
 fn started(place: &str, mode: UndoMode) -> Body {
@@ -198,7 +175,7 @@ impl Run {
         }
     }
 
-    /// The code returns an error, and the executor ends the run for it.
+    /// Returns the code returns an error, and the executor ends the run for it.
     fn end(&mut self) -> Turn {
         let turn = self.turn_of_return();
         self.replay.rollback().end_run(Some(stop()));

@@ -44,7 +44,7 @@ pub enum UndoEnd {
 }
 
 impl Rollback {
-    /// The first record of a rollback that ends the run, which fixes the final status.
+    /// Returns the first record of a rollback that ends the run, which fixes the final status.
     pub fn announce(&mut self) -> Option<Body> {
         let log = &mut self.log;
         let is_passed_over = log.next().is_some_and(|next| log.is_passed_over(next));
@@ -94,7 +94,7 @@ impl Rollback {
     /// Records undos that do not run because the point of no return was passed.
     fn pass_over(&mut self, outgoing: &mut Outgoing) {
         let log = &mut self.log;
-        if log.in_flight().is_some() {
+        if log.has_in_flight() {
             return;
         }
         let passed: Vec<Subject> = log
@@ -103,10 +103,10 @@ impl Rollback {
             .map(|done| done.what.clone())
             .collect();
         for what in passed {
-            if let Some(done) = log.fold.get_mut(&what) {
+            outgoing.push_strict(skipped(&what));
+            if let Some(done) = log.begin(what) {
                 done.progress = Progress::Recording;
             }
-            outgoing.push_strict(skipped(&what));
         }
     }
 
@@ -121,7 +121,7 @@ impl Rollback {
             location: start.location.clone(),
             child: start.child.clone(),
         };
-        let done = self.log.fold.get_mut(&what);
+        let done = self.log.fold.done.get_mut(&what);
         let Some(done) = done.filter(|done| done.progress == Progress::Running) else {
             return;
         };

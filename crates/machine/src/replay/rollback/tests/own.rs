@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The code asked for a rollback, gave it up, and returned.
+/// Returns the code asked for a rollback, gave it up, and returned.
 fn returned(more: impl IntoIterator<Item = Body>, error: Option<&str>) -> Run {
     let mut run = with_two(more);
     let rollback = run.roll_back();
