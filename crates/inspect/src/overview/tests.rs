@@ -9,7 +9,7 @@ use everstep_model::{Body, Entry, Name, RecordNumber, RunStatus, StepOptions, St
 use proptest::prelude::*;
 
 use super::*;
-use crate::samples::*;
+use crate::tests::*;
 
 fn statuses(overview: &Overview) -> Vec<StepStatus> {
     overview.steps.iter().map(|step| step.status).collect()

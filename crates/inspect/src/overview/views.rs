@@ -32,7 +32,7 @@ pub struct StepView {
 }
 
 impl StepView {
-    /// A step about which only its location is known.
+    /// Creates a step about which only its location is known.
     pub(super) fn new(location: Location) -> Self {
         Self {
             location,

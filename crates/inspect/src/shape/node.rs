@@ -116,7 +116,7 @@ impl NodeStatus {
         Self::Running,
     ];
 
-    /// The permanent name on the wire.
+    /// Returns the permanent name on the wire.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -132,7 +132,7 @@ impl NodeStatus {
         }
     }
 
-    /// Whether the part can still change.
+    /// Returns whether the part can still change.
     #[must_use]
     pub fn is_open(self) -> bool {
         match self {

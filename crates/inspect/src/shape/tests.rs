@@ -1,19 +1,21 @@
 //! Claims about shapes and charts. The properties hold for any sequence of records, sensible or not.
 
+mod grammar;
+mod random;
+
 use everstep_model::record::*;
 use everstep_model::{Body, RecordNumber, RecordRange, RunStatus};
 use proptest::prelude::*;
 
-use super::mermaid::grammar;
-use super::random::any_shape;
 use super::*;
-use crate::samples::*;
+use crate::tests::*;
+use random::any_shape;
 
 fn of(bodies: impl IntoIterator<Item = Body>) -> Shape {
     shape(&Journal::created().with_all(bodies).0)
 }
 
-/// The tree on one line: `name kind status [children]`.
+/// Returns the tree on one line: `name kind status [children]`.
 fn outline(nodes: &[Node]) -> String {
     let node = |node: &Node| {
         let kind = match &node.kind {

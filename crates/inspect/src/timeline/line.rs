@@ -108,7 +108,7 @@ impl fmt::Display for Line {
     }
 }
 
-/// The lines as JSON, one object per line, each terminated by a newline.
+/// Returns the lines as JSON, one object per line, each terminated by a newline.
 #[must_use]
 pub fn to_json_lines(lines: &[Line]) -> String {
     let mut text = String::new();

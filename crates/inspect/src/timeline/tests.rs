@@ -10,7 +10,7 @@ use everstep_model::{Body, Entry, RecordNumber, RecordRange, RpcId, StepOptions,
 use proptest::prelude::*;
 
 use super::*;
-use crate::samples::*;
+use crate::tests::*;
 
 fn lines(bodies: impl IntoIterator<Item = Body>) -> Vec<Line> {
     timeline(&Journal::created().with_all(bodies).0)
@@ -20,7 +20,8 @@ fn last(bodies: impl IntoIterator<Item = Body>) -> Line {
     lines(bodies).pop().unwrap()
 }
 
-/// The sentence and the duration in seconds of the last of these records. Record `n` is written at second `n`.
+/// Checks the sentence and the duration in seconds of the last of these records. Record `n` is
+/// written at second `n`.
 fn check(bodies: impl IntoIterator<Item = Body>, sentence: &str, seconds: Option<u64>) {
     let line = last(bodies);
     assert_eq!(line.to_string(), sentence);
@@ -42,7 +43,7 @@ fn secret(location: &str) -> StepStarted {
     }
 }
 
-/// The journal as it is read once what its loops dropped is gone.
+/// Returns the journal as it is read once what its loops dropped is gone.
 fn compacted(journal: &Journal) -> Vec<Entry> {
     let mut kept = journal.0.clone();
     for entry in &journal.0 {
@@ -108,7 +109,7 @@ fn a_failed_attempt_says_why_and_what_follows() {
         (
             FailureOutcome::RollBack,
             Outcome::Failed,
-            "failed after 1s (attempt 3): gateway down; it asks to roll back",
+            "failed after 1s (attempt 3): gateway down; it requests a rollback",
         ),
     ];
     for (outcome, expected, sentence) in outcomes {

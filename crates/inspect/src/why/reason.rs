@@ -18,7 +18,7 @@ pub struct Why {
     pub deadline: Option<Timestamp>,
 }
 
-/// One thing that a run waits for or was asked to do. Displayed as a predicate, without a subject.
+/// One thing that a run waits for, or a request to it. Displayed as a predicate, without a subject.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(
     tag = "kind",

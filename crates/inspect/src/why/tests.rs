@@ -7,7 +7,7 @@ use everstep_model::{Body, ErrorCode, Failure, Payload};
 use proptest::prelude::*;
 
 use super::*;
-use crate::samples::*;
+use crate::tests::*;
 
 fn ask(bodies: impl IntoIterator<Item = Body>, offered: bool) -> Why {
     why(&Journal::created().with_all(bodies).overview(), offered)

@@ -129,7 +129,7 @@ proptest! {
     }
 }
 
-/// The records that give a step its outcome.
+/// Returns the records that give a step its outcome.
 fn settling(which: usize) -> Body {
     let location = at("a:0");
     match which {
@@ -165,7 +165,7 @@ fn settling(which: usize) -> Body {
     }
 }
 
-/// The records that end a run, or make sure that it will.
+/// Returns the records that end a run, or make sure that it will.
 fn ending(which: usize) -> Body {
     match which {
         0 => cancel("no").into(),

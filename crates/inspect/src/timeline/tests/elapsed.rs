@@ -98,24 +98,20 @@ fn an_answer_says_who_gave_it_and_how_long_that_took() {
         deadline: None,
     };
     let question = || Body::from(asked("q:0", "rpc_1"));
-    check(
-        [question()],
-        "Question `q:0` asked: `approve` (rpc_1)",
-        None,
-    );
+    check([question()], "Rpc `q:0` requested: `approve` (rpc_1)", None);
     check(
         [question(), answer.clone().into()],
-        "Question `q:0` answered by bob after 1s",
+        "Rpc `q:0` answered by bob after 1s",
         Some(1),
     );
     check(
         [question(), answer.into(), over(false).into()],
-        "Question `q:0` took its answer after 2s",
+        "Rpc `q:0` took its answer after 2s",
         Some(2),
     );
     check(
         [question(), over(true).into()],
-        "Question `q:0` timed out after 1s",
+        "Rpc `q:0` timed out after 1s",
         Some(1),
     );
 }
@@ -153,7 +149,7 @@ fn a_pause_lasts_until_somebody_resumes_it() {
 fn a_child_lasts_until_it_ends() {
     check(
         [child("c:0", true).into()],
-        "Child `c:0` started: run `ship-1` of workflow `ship`, and nobody waits for it",
+        "Child `c:0` started: run `ship-1` of workflow `ship` (detached)",
         None,
     );
     check(

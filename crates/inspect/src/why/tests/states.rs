@@ -6,7 +6,7 @@ mod working;
 use everstep_model::record::*;
 use everstep_model::{Body, ErrorCode, Failure, RpcId, RunId, RunStatus};
 
-use crate::samples::*;
+use crate::tests::*;
 use crate::{Reason, why};
 
 /// Asks while a worker offers the code.
