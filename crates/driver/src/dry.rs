@@ -76,8 +76,7 @@ impl<H: Host> Dry<H> {
     fn done(&mut self) -> Next {
         let unrecorded = self.unrecorded();
         self.execution.replay.set_access(Access::Detached);
-        let code = std::mem::replace(&mut self.code, DryCode::NotStarted);
-        let returned = match code {
+        let returned = match std::mem::replace(&mut self.code, DryCode::NotStarted) {
             DryCode::Returned(returned) => Some(returned),
             DryCode::NotStarted | DryCode::Running | DryCode::IgnoresCancellation => None,
         };

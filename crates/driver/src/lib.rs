@@ -31,8 +31,8 @@
 //! `Stage` (in `state.rs`) is what the activation does: *working*, *concluding* (a decision is in
 //! flight), *deciding again* (a decision waits for an earlier append), *looking* and *searching*
 //! (dry executions), *suspended*, *catching up*, *over*. Beside it there are the state of the code
-//! (`CodeState`), the read in flight (`Reading`), the append in flight, and whether the engine wants
-//! the activation to end (`Leave`).
+//! (`CodeState`), the read in flight (`Reading`), the append in flight, and whether the engine has
+//! requested the end of the activation (`Leave`).
 //!
 //! # Dry executions
 //!

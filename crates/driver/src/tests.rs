@@ -190,7 +190,7 @@ impl Shell {
         });
     }
 
-    /// The type names of what the driver writes next, and what that means for the run.
+    /// Returns the type names of what the driver writes next, and what that means for the run.
     fn written(&mut self) -> (Vec<&'static str>, Then) {
         match self.next() {
             Action::Append(append) => (types(&append), append.then),
