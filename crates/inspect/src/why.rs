@@ -82,10 +82,10 @@ fn of_pause(pause: &PauseView) -> Reason {
             reason: request.reason.clone(),
         },
         PauseView::Paused { request, reason } => {
-            let asked = request.as_ref().and_then(|request| request.reason.clone());
+            let requested = request.as_ref().and_then(|request| request.reason.clone());
             Reason::Paused {
                 by: request.as_ref().and_then(|request| request.by.clone()),
-                reason: reason.as_ref().map(ToString::to_string).or(asked),
+                reason: reason.as_ref().map(ToString::to_string).or(requested),
             }
         }
     }

@@ -27,27 +27,27 @@ fn a_run_is_a_trace_and_each_attempt_a_span_of_it() {
     let [first, second, root] = &spans[..] else {
         panic!("{spans:#?}");
     };
-    let place = position(&run(), Generation::FIRST, &created());
-    assert_eq!(root.id, place.run().span);
+    let location = position(&run(), Generation::FIRST, &created());
+    assert_eq!(root.id, location.run().span);
     assert_eq!(
         (root.parent, root.start, root.end),
         (None, time(0), time(5))
     );
     for (span, attempt) in [(first, 1), (second, 2)] {
-        assert_eq!(span.id, place.attempt(&at("charge:0"), attempt).span);
+        assert_eq!(span.id, location.attempt(&at("charge:0"), attempt).span);
         assert_eq!((span.trace, span.parent), (root.trace, Some(root.id)));
     }
     assert!(first.error.is_some() && second.error.is_none());
 }
 
 #[test]
-fn a_run_that_goes_on_has_no_trace_yet() {
+fn a_run_that_has_not_ended_has_no_trace() {
     let journal = Journal::created().with(started("charge:0", 1));
     assert_eq!(trace_of(&journal), []);
 }
 
 #[test]
-fn a_run_hangs_under_whoever_started_it() {
+fn the_span_of_a_run_is_below_the_span_that_started_it() {
     let above = position(&run(), Generation::FIRST, &created());
     let above = above.child(&at("child:0"), &RunId::new("c").unwrap());
     let child = Created {

@@ -52,8 +52,8 @@ impl Divergence {
     /// Returns the location to show: that of the code, or else that of the journal.
     #[must_use]
     pub fn location(&self) -> Option<&Location> {
-        let place = self.called.as_ref().or(self.recorded.as_ref());
-        place.map(|(_, location)| location)
+        let operation = self.called.as_ref().or(self.recorded.as_ref());
+        operation.map(|(_, location)| location)
     }
 
     /// Returns the error of the parked run. `sites` contains the text of the shell's call sites.

@@ -1,4 +1,4 @@
-//! The rules of replay, one by one, with the test in the place of the workflow code.
+//! The rules of replay, one by one. The tests act as the workflow code.
 
 mod abandoning;
 mod attempts;
@@ -52,10 +52,10 @@ fn event(event: &str, payload: &str) -> Body {
     .into()
 }
 
-fn fired(purpose: TimerPurpose, place: &str, due: Timestamp) -> Body {
+fn fired(purpose: TimerPurpose, location: &str, due: Timestamp) -> Body {
     TimerFired {
         purpose,
-        location: Some(place.parse().unwrap()),
+        location: Some(location.parse().unwrap()),
         due,
     }
     .into()
@@ -87,7 +87,7 @@ impl Journal {
         Replay::new(id, Generation::FIRST, self.0.clone())
     }
 
-    /// Commits what an execution has to write, and hands it back to it.
+    /// Commits the outgoing records of an execution, and adds them to it.
     fn commit(&mut self, replay: &mut Replay) -> Vec<&'static str> {
         let bodies: Vec<Body> = replay.outgoing().take_records().0.collect();
         let kinds = bodies.iter().map(Body::type_name).collect();
@@ -215,7 +215,7 @@ fn of_an_event_and_a_timeout_the_first_in_the_journal_wins() {
 
 // B177
 #[test]
-fn another_operation_in_a_recorded_place_is_a_divergence() {
+fn another_operation_at_a_recorded_location_is_a_divergence() {
     let mut journal = Journal::new();
     let mut run = journal.cold();
     run.turn(NOW);
@@ -317,7 +317,7 @@ fn replaying_an_unchanged_journal_writes_nothing() {
 }
 
 #[test]
-fn a_run_that_is_over_stays_over() {
+fn an_ended_run_stays_ended() {
     let completed = Completed {
         result: json("1"),
         abandoned: vec![],

@@ -9,21 +9,21 @@ use everstep_model::{Body, RunId, Scope, StepOptions, UndoMode};
 use super::*;
 use everstep_samples::*;
 
-fn undoable(place: &str) -> [Body; 2] {
+fn undoable(location: &str) -> [Body; 2] {
     let options = StepOptions {
         undo: UndoMode::Undo,
         ..StepOptions::default()
     };
     let started = StepStarted {
         options: Some(options),
-        ..started(place, 1)
+        ..started(location, 1)
     };
-    [started.into(), completed_step(place, 1, "1").into()]
+    [started.into(), completed_step(location, 1, "1").into()]
 }
 
-fn undone(place: &str, run: Option<&str>) -> Body {
+fn undone(location: &str, run: Option<&str>) -> Body {
     UndoCompleted {
-        location: at(place),
+        location: at(location),
         attempt: 1,
         run: run.map(|run| RunId::new(run).unwrap()),
     }
@@ -45,7 +45,7 @@ fn a_rollback_is_over_when_nothing_is_left_to_undo() {
     two.fold(&undone("b:0", None));
     assert!(two.is_rolling_back);
     two.fold(&cancel("stop").into());
-    assert!(two.is_rolling_back, "what comes from outside says nothing");
+    assert!(two.is_rolling_back, "a request does not end the rollback");
     two.fold(&undone("a:0", None));
     assert!(!two.is_rolling_back);
 }
@@ -73,7 +73,7 @@ fn a_rollback_whose_undo_failed_for_good_is_over() {
 }
 
 #[test]
-fn a_pause_ends_by_the_first_request_to_end_outside_of_a_rollback() {
+fn the_first_request_to_end_outside_of_a_rollback_ends_a_pause() {
     let request: Body = cancel("stop").into();
     let mut run = folded(undoable("a:0"));
     assert!(run.ends_pause(&request) && !run.ends_pause(&event("go").into()));
@@ -89,11 +89,11 @@ fn a_pause_ends_by_the_first_request_to_end_outside_of_a_rollback() {
     run.fold(&undone("a:0", None));
     assert!(run.ends_pause(&request));
     run.fold(&request);
-    assert!(!run.ends_pause(&request), "it was asked before");
+    assert!(!run.ends_pause(&request), "the end was requested before");
 }
 
 #[test]
-fn of_two_children_in_one_place_each_is_undone() {
+fn of_two_children_at_one_location_each_is_undone() {
     let journal = two_children("ship:0").0;
     let mut two = folded(journal.into_iter().map(|entry| entry.record.body));
     two.fold(&undone("ship:0", Some("ship-2")));
@@ -103,7 +103,7 @@ fn of_two_children_in_one_place_each_is_undone() {
 }
 
 #[test]
-fn what_iterations_that_are_gone_have_called_is_forgotten() {
+fn calls_in_dropped_iterations_are_forgotten() {
     let [started, _] = undoable("each/~1/a:0");
     let [kept, _] = undoable("each/~2/a:0");
     let mut left = folded([started, kept]);
@@ -119,7 +119,7 @@ fn what_iterations_that_are_gone_have_called_is_forgotten() {
 }
 
 #[test]
-fn what_is_done_keeps_its_order_and_leaves_when_it_is_undone_or_skipped() {
+fn done_steps_keep_their_order_until_they_are_undone_or_skipped() {
     let steps = ["a:0", "b:0", "c:0"].map(undoable).concat();
     let mut three = folded(steps);
     let done = |undos: &UndoFold| -> Vec<_> {
@@ -136,7 +136,7 @@ fn what_is_done_keeps_its_order_and_leaves_when_it_is_undone_or_skipped() {
         .into(),
     );
     assert_eq!(done(&three), ["a:0"]);
-    let is_undone = |place: &str| three.is_undone(&Subject::step(&at(place)));
+    let is_undone = |location: &str| three.is_undone(&Subject::step(&at(location)));
     assert_eq!(["a:0", "b:0", "c:0"].map(is_undone), [false, false, true]);
 }
 

@@ -24,7 +24,7 @@ fn retried(run: &RunId, retry_at: u64) -> UndoFailed {
 }
 
 #[test]
-fn undos_of_two_children_in_one_place_are_told_apart() {
+fn undos_of_two_children_at_one_location_are_distinguished() {
     let [first, second] = ["ship-1", "ship-2"].map(|id| RunId::new(id).unwrap());
     let retries = |journal: &Journal| {
         let rollback = journal.overview().rollback;
@@ -40,7 +40,7 @@ fn undos_of_two_children_in_one_place_are_told_apart() {
 }
 
 #[test]
-fn an_undone_child_is_no_step_even_if_nothing_else_is_known_of_it() {
+fn an_undone_child_without_other_records_is_no_step() {
     let run = RunId::new("ship-1").unwrap();
     let journal = Journal::created().with(undone(&run));
     assert!(journal.overview().steps.is_empty());

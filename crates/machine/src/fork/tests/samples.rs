@@ -56,7 +56,7 @@ pub(in crate::fork) fn failed(causes: &[&str]) -> Failed {
         error: failure("gateway down"),
         rolled_back: false,
         abandoned: Vec::new(),
-        caused_by: causes.iter().map(|place| at(place)).collect(),
+        caused_by: causes.iter().map(|location| at(location)).collect(),
     }
 }
 
@@ -68,9 +68,9 @@ pub(in crate::fork) fn branches(owner: &str, names: &[&str]) -> BranchesStarted 
     }
 }
 
-pub(in crate::fork) fn note(place: &str) -> Note {
+pub(in crate::fork) fn note(location: &str) -> Note {
     Note {
-        location: at(place),
+        location: at(location),
         text: "oops".to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! The rules of loops, with the test in place of the workflow code, and a journal that drops what it is told to.
+//! The rules of loops. The tests act as the workflow code, and the journal drops the records that commits name.
 
 use std::time::Duration;
 
@@ -61,7 +61,7 @@ impl World {
         iteration_scope(&self.location, self.iteration)
     }
 
-    /// Commits records, drops what they say, and hands them to the execution.
+    /// Commits records, drops those that they name, and adds them to the execution.
     pub(super) fn append(&mut self, bodies: Vec<Body>) {
         let mut new = Vec::new();
         for body in bodies {
@@ -118,7 +118,7 @@ impl World {
         assert_eq!(self.run.turn(self.now), resolved);
     }
 
-    /// Ends the iteration and begins the next, keeping so many.
+    /// Ends the iteration and begins the next. Keeps this number of ended iterations.
     pub(super) fn go_round(&mut self, keep: u64) -> LoopAdvanced {
         let returned = IterationEnd {
             location: &self.location,
@@ -159,7 +159,7 @@ impl World {
 
 // B105, B106
 #[test]
-fn old_iterations_go_in_batches_and_each_record_once() {
+fn old_iterations_are_dropped_in_batches_and_each_record_once() {
     let mut world = World::new();
     let mut last = 0;
     for _ in 0..40 {
@@ -175,7 +175,7 @@ fn old_iterations_go_in_batches_and_each_record_once() {
 }
 
 #[test]
-fn an_iteration_with_a_live_undo_stays_and_a_replay_begins_with_it() {
+fn an_iteration_with_a_live_undo_is_kept_and_a_replay_begins_with_it() {
     let mut world = World::new();
     for iteration in 0..10 {
         let undo = if iteration == 2 {
@@ -188,7 +188,7 @@ fn an_iteration_with_a_live_undo_stays_and_a_replay_begins_with_it() {
     }
     assert!(world.run.rollback.log.fold.has_live_in(&Scope::ROOT));
     assert_eq!(world.iterations()[0], 2);
-    // A replay finds it, and goes on behind the gap.
+    // A replay finds it, and continues behind the gap.
     let mut cold = world.cold();
     assert_eq!(cold.turn(NOW), Turn::Start);
     let begun = cold.call(&Scope::ROOT, &name("loop"), LoopCall, CallSite::caller());
@@ -202,7 +202,7 @@ fn an_iteration_with_a_live_undo_stays_and_a_replay_begins_with_it() {
 }
 
 #[test]
-fn an_iteration_with_an_open_operation_stays_until_that_ends() {
+fn an_iteration_with_an_open_operation_is_kept_until_it_ends() {
     let mut world = World::new();
     let scope = world.scope();
     let second = Duration::from_secs(1);
@@ -244,7 +244,7 @@ fn an_iteration_with_an_open_operation_stays_until_that_ends() {
 }
 
 #[test]
-fn a_late_record_of_a_gone_iteration_goes_with_the_next_ones() {
+fn a_late_record_of_a_dropped_iteration_is_dropped_with_the_next_batch() {
     let mut world = World::new();
     for _ in 0..6 {
         world.step("work", UndoMode::None);
@@ -267,7 +267,7 @@ fn a_late_record_of_a_gone_iteration_goes_with_the_next_ones() {
 }
 
 #[test]
-fn events_taken_by_gone_iterations_go_with_them_and_still_count() {
+fn events_taken_by_dropped_iterations_are_dropped_and_still_count() {
     let mut world = World::new();
     let event = |n: u32| -> Body {
         Event {
@@ -301,7 +301,7 @@ fn events_taken_by_gone_iterations_go_with_them_and_still_count() {
         }
         world.commit();
         assert_eq!(world.run.turn(NOW), Turn::Idle);
-        // The code goes on where the wait resolved; here that is all the same.
+        // The code continues where the wait resolved, which does not matter here.
         world.run.set_access(Access::Allowed);
         world.go_round(0);
     }
@@ -342,7 +342,7 @@ fn a_gap_that_no_loop_left_is_damage() {
 }
 
 #[test]
-fn what_one_loop_does_in_a_poll_is_bounded() {
+fn the_iterations_of_a_loop_in_one_poll_are_bounded() {
     let mut world = World::new();
     let mut rounds = 0;
     loop {
@@ -369,7 +369,7 @@ fn what_one_loop_does_in_a_poll_is_bounded() {
 }
 
 #[test]
-fn a_loop_goes_on_behind_a_gap_at_once_if_it_did_so_before() {
+fn a_loop_continues_behind_a_gap_at_once_if_it_did_so_before() {
     for (waits, expected) in [(false, Some(2)), (true, None)] {
         let mut world = World::new();
         world.go_round(0);

@@ -8,7 +8,7 @@ fn scope(text: &str) -> Scope {
 }
 
 #[test]
-fn an_outer_iteration_is_looked_at_again_when_only_its_own_code_is_left_waiting() {
+fn an_outer_iteration_is_released_when_only_its_own_code_waits() {
     let mut awaited = AwaitedUndos::default();
     let location: Location = "outer/~0/inner/~0/step:0".parse().unwrap();
     let (own, other) = (scope("outer/~0/"), scope("beside/~3/"));
