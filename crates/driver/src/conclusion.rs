@@ -14,7 +14,6 @@ use crate::returned::Returned;
 /// A decision about the whole execution.
 #[derive(Clone, Debug)]
 pub(crate) enum Conclusion {
-    /// The function returned a result.
     Completed(Payload),
     /// The function failed, because of these operations, and is not retried.
     Failed(Failure, Vec<Location>),
@@ -41,7 +40,6 @@ pub(crate) enum Conclusion {
     Paused,
     /// The engine shuts down, or the journal cannot be read: another node continues.
     Released,
-    /// The execution cannot continue here.
     Halted(Halt),
 }
 
@@ -62,14 +60,14 @@ impl Conclusion {
             Returned::Completed(result) => return Self::Completed(result.clone()),
             Returned::Failed(failed) => failed,
         };
-        let info = replay.run().info();
+        let info = replay.run().info.as_ref();
         let own_retries = info.and_then(|info| info.execution_retries);
         let retries = own_retries.or(retries).unwrap_or(0);
         let deadline = info.and_then(|info| info.deadline);
         // A further pass would rely on results that are undone.
         let is_undoing = replay.status().has_begun_undoing()
             || replay.status().rollback().state() != UndoState::Over;
-        let (attempt, error) = (replay.run().pass(), failed.failure.clone());
+        let (attempt, error) = (replay.run().pass, failed.failure.clone());
         if failed.is_worth_another_pass
             && !is_undoing
             && let Some(retry_at) = after_execution_failure(attempt, retries, now, deadline)

@@ -9,7 +9,6 @@ use crate::execution::Host;
 use crate::state::{CodeState, Driver, Leave, LookPurpose};
 use crate::undoing::Missing;
 
-/// A decision.
 enum Decision {
     /// There is something left to do.
     None,

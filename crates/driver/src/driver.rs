@@ -60,7 +60,6 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// Replaces the live execution.
     pub(crate) fn replace_execution(&mut self, journal: Vec<Entry>) {
         self.live = Execution::live(&self.setup, journal);
         if self.leave == Leave::Soon {

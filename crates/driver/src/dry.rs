@@ -8,7 +8,6 @@ use crate::execution::{Execution, Host};
 use crate::returned::{Returned, Verified};
 use crate::setup::Setup;
 
-/// A dry execution in progress.
 #[derive(Debug)]
 pub(crate) struct Dry<H> {
     pub(crate) execution: Execution<H>,
@@ -26,7 +25,6 @@ enum DryCode {
     Returned(Returned),
 }
 
-/// What a dry execution does next.
 pub(crate) enum Next {
     Act(Action),
     Done(Result<Verified, Halt>),

@@ -66,7 +66,7 @@ impl<H: Host> Execution<H> {
 
     /// Returns what the run was started with.
     pub(crate) fn input(&self) -> Payload {
-        let info = self.replay.run().info();
+        let info = self.replay.run().info.as_ref();
         info.map_or_else(Payload::null, |info| info.input.clone())
     }
 

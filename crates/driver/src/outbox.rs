@@ -22,7 +22,6 @@ enum Due {
     Now,
 }
 
-/// Unsent records.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     records: Vec<Record>,
@@ -106,8 +105,8 @@ impl Outbox {
         let append = Append {
             records,
             then,
-            seen: replay.position().known(),
-            inbox_seen: replay.position().inbox_known(),
+            seen: replay.position().known,
+            inbox_seen: replay.position().inbox_known,
             progress,
             obsolete,
             left,

@@ -15,7 +15,7 @@ impl<H: Host> Driver<H> {
             Reading::Tail { again } | Reading::Whole { again } => *again = true,
             Reading::Idle => {
                 self.reading = Reading::Tail { again: false };
-                let known = self.live.replay.position().known();
+                let known = self.live.replay.position().known;
                 self.queue.push_back(Action::Read(ReadFor::Fold, known));
             }
         }
@@ -76,7 +76,7 @@ impl<H: Host> Driver<H> {
     /// went through a loop and dropped records that this one has not folded.
     pub(crate) fn extend_foreign(&mut self, entries: Vec<Entry>) {
         let is_retry = |entry: &Entry| matches!(entry.record.body, Body::ExecutionRetried(_));
-        let known = self.live.replay.position().known();
+        let known = self.live.replay.position().known;
         let mut new = entries.iter().filter(|entry| entry.number >= known);
         let mut next = known;
         let is_whole = new.all(|entry| {

@@ -124,7 +124,6 @@ impl Offered {
     }
 }
 
-/// A second look in progress.
 #[derive(Debug)]
 pub(crate) struct Look<H> {
     pub(crate) dry: Dry<H>,
@@ -141,7 +140,6 @@ pub(crate) enum LookPurpose {
     Report,
 }
 
-/// A search in progress.
 #[derive(Debug)]
 pub(crate) struct Search<H> {
     pub(crate) journal: Vec<Entry>,

@@ -66,7 +66,7 @@ impl<H: Host> Driver<H> {
             return Missing::None;
         };
         match &mut self.undoing.earlier {
-            EarlierPasses::NotNeeded if self.live.replay.run().pass() > 1 => {
+            EarlierPasses::NotNeeded if self.live.replay.run().pass > 1 => {
                 let read = Action::Read(ReadFor::Undos, RecordNumber(0));
                 self.queue.push_back(read);
                 self.undoing.earlier = EarlierPasses::Reading;

@@ -16,7 +16,6 @@ use everstep_model::{
 
 use crate::timeline::{Line, timeline};
 
-/// A span of the run's trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Span {
     pub trace: TraceId,
@@ -37,7 +36,6 @@ pub enum SpanOf {
         version: u32,
         status: RunStatus,
     },
-    /// An operation of the run.
     Operation {
         /// `step`, `undo`, `wait`, `sleep`, `rpc` or `child`.
         kind: &'static str,

@@ -18,7 +18,6 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
-    /// Returns when the iteration began.
     pub(crate) fn of_iteration(record: &LoopAdvanced) -> Self {
         Self {
             folded: record.folded,
@@ -26,7 +25,6 @@ impl Moment {
         }
     }
 
-    /// Returns when a result took effect.
     pub(crate) fn of_result(effect: &TookEffect) -> Self {
         Self {
             folded: effect.folded,

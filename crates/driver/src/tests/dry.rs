@@ -88,7 +88,7 @@ fn iterate_twice(shell: &mut Shell, keep: u64) -> Location {
 fn advance(shell: &mut Shell, location: &Location, iteration: u64, keep: u64) {
     let replay = &mut shell.driver.current().0.replay;
     let end = IterationEnd {
-        location: location,
+        location,
         iteration,
         done: false,
         keep,

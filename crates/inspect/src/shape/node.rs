@@ -8,7 +8,6 @@
 use everstep_model::{Location, Name, RunId, RunStatus};
 use serde::Serialize;
 
-/// The structure of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Shape {
@@ -34,7 +33,6 @@ pub struct Node {
     pub children: Vec<Node>,
 }
 
-/// The kind of an operation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]

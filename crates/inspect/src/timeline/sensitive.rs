@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use everstep_model::{Body, Entry, Location};
 
-/// The sensitive steps of a journal.
 #[derive(Debug)]
 pub(super) struct SensitiveSteps(BTreeSet<Location>);
 

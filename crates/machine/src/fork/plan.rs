@@ -17,7 +17,6 @@ pub struct ForkPlan {
     /// The run and generation of the copy.
     pub target: (RunId, Generation),
     pub extent: ForkExtent,
-    /// The author of the request.
     pub by: Option<String>,
     pub now: Timestamp,
     /// A random number that distinguishes the copy from all other runs with its id.
@@ -77,7 +76,6 @@ pub enum CannotFork {
     /// The request does not apply to runs that ended like this.
     #[error("it is {0}")]
     WrongStatus(RunStatus),
-    /// The first record is missing.
     #[error("its journal does not begin with `created`")]
     NoBeginning,
 }

@@ -16,7 +16,7 @@ impl Replay {
     /// Writes a record once. Returns `false` for a reply to an event that was answered before.
     pub fn write(&mut self, scope: &Scope, written: Written, site: CallSite) -> bool {
         match written {
-            Written::Reply { event, .. } if !self.replies.add(event) => return false,
+            Written::Reply { event, .. } if !self.replies.insert(event) => return false,
             Written::NoReturn => self.rollback.log.no_return = true,
             _ => {}
         }
@@ -84,7 +84,7 @@ impl Replay {
         if loops.has_dropped {
             // A replay would not know dropped iterations either.
             context.script.forget_sites(|number| loops.is_gone(number));
-            self.replies.forget(|event| loops.is_gone(event));
+            self.replies.retain(|event| !loops.is_gone(*event));
         }
         advance
     }

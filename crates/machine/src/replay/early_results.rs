@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use everstep_model::record::{StepCompleted, TookEffect};
-use everstep_model::{Body, Location, Payload};
+use everstep_model::{Location, Payload};
 
 use super::context::Context;
 use super::operations::Resolution;
@@ -34,13 +34,6 @@ impl EarlyResults {
                 location: completed.location.clone(),
                 result: completed.result.clone(),
             });
-        }
-    }
-
-    /// Notes a record of the journal before it is folded.
-    pub(super) fn note_record(&mut self, body: &Body) {
-        if let Body::StepCompleted(completed) = body {
-            self.note(completed);
         }
     }
 

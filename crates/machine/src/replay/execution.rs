@@ -1,6 +1,8 @@
 //! One execution of a run: the composition of its parts.
 
-use everstep_model::{Interner, Timestamp};
+use std::collections::HashSet;
+
+use everstep_model::{Interner, RecordNumber, Timestamp};
 
 use super::attempts::Attempts;
 use super::code::Code;
@@ -11,7 +13,6 @@ use super::mailbox::Mailbox;
 use super::outgoing::Outgoing;
 use super::position::Position;
 use super::removals::Removals;
-use super::replies::Replies;
 use super::rollback::Rollback;
 use super::run::Run;
 use super::scopes::Scopes;
@@ -27,7 +28,8 @@ pub struct Replay {
     pub(super) scopes: Scopes,
     pub(super) early: EarlyResults,
     pub(super) mailbox: Mailbox,
-    pub(super) replies: Replies,
+    /// Events that this pass of the function has replied to. Each is replied to once.
+    pub(super) replies: HashSet<RecordNumber>,
     pub(super) loops: Loops,
     pub(super) removals: Removals,
     pub(super) rollback: Rollback,

@@ -31,7 +31,6 @@ mod position;
 mod random;
 mod records;
 mod removals;
-mod replies;
 mod rollback;
 mod rpcs;
 mod run;

@@ -315,7 +315,6 @@ impl Operations {
         self.step_mut(id).map(|step| (id, step))
     }
 
-    /// Returns the open steps.
     pub(super) fn steps(&self) -> impl Iterator<Item = (OpId, &Location, &StepOp)> + Clone {
         self.iter()
             .filter_map(|(id, operation)| match &operation.kind {

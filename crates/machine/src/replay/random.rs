@@ -15,7 +15,7 @@ impl Replay {
                  it; draw it before the step and pass it in"
             )));
         }
-        let info = self.context.run.info();
+        let info = self.context.run.info.as_ref();
         let seed = info.map_or(Seed(0), |info| info.seed);
         number(seed, scope, self.scopes.count_draw(scope))
     }

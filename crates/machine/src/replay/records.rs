@@ -1,6 +1,8 @@
 //! How the records of a journal reach an execution.
 
-use everstep_model::{Entry, Generation, Interner, RunId};
+use std::collections::HashSet;
+
+use everstep_model::{Body, Entry, Generation, Interner, RunId};
 
 use super::attempts::Attempts;
 use super::code::Code;
@@ -12,7 +14,6 @@ use super::fold;
 use super::loops::Loops;
 use super::mailbox::Mailbox;
 use super::removals::Removals;
-use super::replies::Replies;
 use super::rollback::Rollback;
 use super::scopes::Scopes;
 
@@ -28,7 +29,7 @@ impl Replay {
             scopes: Scopes::default(),
             early: EarlyResults::default(),
             mailbox: Mailbox::default(),
-            replies: Replies::default(),
+            replies: HashSet::new(),
             loops: Loops::default(),
             removals: Removals::default(),
             rollback: Rollback::default(),
@@ -60,7 +61,9 @@ impl Replay {
         let body = &entry.record.body;
         context.position.note_known(entry);
         context.state.note_parking(body);
-        self.early.note_record(body);
+        if let Body::StepCompleted(completed) = body {
+            self.early.note(completed);
+        }
         if body.is_scripted()
             && let Err(divergence) = context.script.record(entry)
         {

@@ -9,7 +9,6 @@ use super::operations::Resolution;
 /// How often cancelled code may call operations before the run is ended without its consent.
 const REFUSALS_MAX: u32 = 10_000;
 
-/// The phase of an execution.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Phase {
     /// Nothing is folded yet.
@@ -19,7 +18,6 @@ pub(super) enum Phase {
     Running,
     /// The function failed and begins again when its timer fires.
     Backoff,
-    /// The function has returned.
     Returned,
     Ended(RunStatus),
     /// The deadline passed, or an operator made the run fail.

@@ -22,7 +22,6 @@ pub struct StepStart {
     pub location: Location,
     /// The number of the attempt, from 1.
     pub attempt: u32,
-    /// The number of recorded failures.
     pub failures: u32,
     /// The options that are recorded with the first attempt.
     pub options: StepOptions,

@@ -4,7 +4,7 @@ use everstep_model::record::SwitchChosen;
 use everstep_model::{Body, ErrorCode, Failure, Location, Name};
 
 use super::call::Call;
-use super::context::{Called, Context};
+use super::context::Called;
 use super::earlier_passes::Remembered;
 use super::execution::Replay;
 use super::script::quoted;
@@ -28,7 +28,12 @@ impl Call for SwitchCall<'_> {
         let cx = &mut replay.context;
         let earlier = match cx.earlier.take(&called.location) {
             Some(Remembered::Chosen(branch)) => Some(branch),
-            _ => recorded(&called.location, cx),
+            _ => cx.script.take_next(|body| match body {
+                Body::SwitchChosen(recorded) if recorded.location == called.location => {
+                    Some(recorded.branch.clone())
+                }
+                _ => None,
+            }),
         };
         let branch = match (earlier, self.chosen) {
             (Some(branch), _) if self.offered.contains(&branch) => branch,
@@ -48,18 +53,6 @@ impl Call for SwitchCall<'_> {
             }
         };
         Some(Ok((called.location, branch)))
-    }
-}
-
-/// Returns the recorded choice, if it is next in the script.
-fn recorded(location: &Location, cx: &mut Context) -> Option<Name> {
-    match cx.script.next_expected() {
-        Some(Body::SwitchChosen(recorded)) if recorded.location == *location => {
-            let branch = recorded.branch.clone();
-            cx.script.pop_expected();
-            Some(branch)
-        }
-        _ => None,
     }
 }
 

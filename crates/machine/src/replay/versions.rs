@@ -36,26 +36,28 @@ fn choose(called: Called, latest: u32, is_known_scope: bool, cx: &mut Context) -
     if let Some(Remembered::Version(version)) = cx.earlier.take(&called.location) {
         return check_known(version, latest, &called, cx);
     }
-    match cx.script.next_expected() {
-        Some(Body::VersionChosen(recorded)) if recorded.location == called.location => {
-            let version = recorded.version;
-            cx.script.pop_expected();
-            check_known(version, latest, &called, cx)
+    let recorded = cx.script.take_next(|body| match body {
+        Body::VersionChosen(recorded) if recorded.location == called.location => {
+            Some(recorded.version)
         }
-        // The run executed this code before it contained the gate.
-        Some(_) => 1,
-        None => {
-            // An earlier pass executed this code before it contained the gate. The version is
-            // recorded, because knowledge about that pass is lost with the iterations of its loops.
-            let version = if is_known_scope { 1 } else { latest };
-            let chosen = VersionChosen {
-                location: called.location,
-                version,
-            };
-            cx.add_line(chosen, Some(called.site));
-            version
-        }
+        _ => None,
+    });
+    if let Some(version) = recorded {
+        return check_known(version, latest, &called, cx);
     }
+    if !cx.script.is_at_end() {
+        // The run executed this code before it contained the gate.
+        return 1;
+    }
+    // An earlier pass executed this code before it contained the gate. The version is recorded,
+    // because knowledge about that pass is lost with the iterations of its loops.
+    let version = if is_known_scope { 1 } else { latest };
+    let chosen = VersionChosen {
+        location: called.location,
+        version,
+    };
+    cx.add_line(chosen, Some(called.site));
+    version
 }
 
 /// Halts if the code does not know the version that the run follows.

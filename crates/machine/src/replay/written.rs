@@ -22,9 +22,14 @@ pub enum Written {
         value: Option<Payload>,
     },
     /// The caller has checked name and value.
-    Attribute { name: Name, value: Payload },
-    /// A notification.
-    Emit { topic: Name, payload: Payload },
+    Attribute {
+        name: Name,
+        value: Payload,
+    },
+    Emit {
+        topic: Name,
+        payload: Payload,
+    },
     /// The reply to an event whose sender waits for it.
     Reply {
         event: RecordNumber,

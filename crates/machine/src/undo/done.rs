@@ -6,7 +6,6 @@ use everstep_model::{Failure, Location, Payload, StepOptions, Timestamp};
 
 use super::subject::Subject;
 
-/// The progress of an undo.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Progress {
     /// An attempt may begin.

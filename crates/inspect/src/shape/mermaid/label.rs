@@ -17,7 +17,6 @@ pub(super) fn shown_name(node: &Node, siblings: &[Node]) -> String {
     }
 }
 
-/// Returns the label of a node.
 pub(super) fn label_of(kind: &NodeKind, name: &str) -> String {
     match kind {
         NodeKind::Step | NodeKind::Switch | NodeKind::Scope | NodeKind::Branch { won: false } => {

@@ -51,16 +51,13 @@ fn status_of_end(status: RunStatus) -> Option<NodeStatus> {
     }
 }
 
-/// The output so far.
 #[derive(Debug, Default)]
 struct Chart {
     nodes: String,
     arrows: String,
     /// The ids of each class.
     classes: BTreeMap<&'static str, Vec<String>>,
-    /// The number of ids in use.
     ids: usize,
-    /// The number of open subgraphs.
     depth: usize,
 }
 
@@ -201,7 +198,6 @@ impl Chart {
     }
 }
 
-/// Returns the brackets of a kind.
 fn outline(kind: &NodeKind) -> (&'static str, &'static str) {
     match kind {
         NodeKind::Step => ("[", "]"),

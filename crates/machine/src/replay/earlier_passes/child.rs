@@ -25,7 +25,6 @@ pub(in crate::replay) enum Again {
     /// Use the outcome; `None` if the wait timed out.
     Ended(Option<ChildOutcome>),
     Wait,
-    /// Start another child.
     StartAnother,
 }
 

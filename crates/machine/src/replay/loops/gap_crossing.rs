@@ -24,7 +24,6 @@ pub(super) enum Until {
     Durable(u64),
 }
 
-/// The loops that wait.
 #[derive(Debug, Default)]
 pub(super) struct Waiting(BTreeMap<OpId, (Location, Until)>);
 

@@ -69,7 +69,6 @@ impl UndosSeen {
 #[derive(Debug, Default)]
 pub(in crate::replay) struct Iterations {
     pub(super) gaps: Gaps,
-    /// The number of dropped inbox records.
     pub(in crate::replay) inbox_dropped: u64,
     /// Undos in dropped iterations.
     pub(in crate::replay) undos_dropped: UndosSeen,

@@ -41,7 +41,6 @@ use resolved::ResolvedHere;
 /// record is durable. It limits code that loops without waiting for anything.
 const UNWRITTEN_MAX: usize = 64;
 
-/// The loops of an execution.
 #[derive(Debug, Default)]
 pub(super) struct Loops {
     pub(super) iterations: Iterations,
@@ -82,7 +81,6 @@ pub fn iteration_scope(location: &Location, iteration: u64) -> Scope {
 }
 
 impl Loops {
-    /// Begins a loop.
     pub(super) fn call(
         &mut self,
         location: Location,

@@ -8,16 +8,15 @@ use everstep_model::{Body, Location, Name, RecordNumber};
 use crate::replay::earlier_passes::Remembered;
 use crate::replay::loops::iteration_of;
 
-/// The kind of a removed operation.
+/// The kind of a removed operation. Sends, notes, rows, emits and attributes have no names, so they
+/// are counted in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
 pub enum RemovedKind {
-    /// A step.
     Step,
-    /// A sleep.
     Sleep,
     /// A wait for events.
     Event,
-    /// An rpc.
     Rpc,
     /// A join, with everything in its branches.
     Join,
@@ -27,19 +26,12 @@ pub enum RemovedKind {
     Switch,
     /// A loop, with everything in its iterations.
     Loop,
-    /// A child.
     Child,
-    /// An event sent to another run. Records without names are counted in their order.
     Send,
-    /// A note. Records without names are counted in their order.
     Note,
-    /// A change of a row. Records without names are counted in their order.
     Row,
-    /// A notification. Records without names are counted in their order.
     Emit,
-    /// A change of an attribute. Records without names are counted in their order.
     Attribute,
-    /// A version gate.
     Version,
 }
 

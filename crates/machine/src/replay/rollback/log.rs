@@ -99,7 +99,6 @@ impl UndoLog {
         self.no_return && done.options.undo != UndoMode::Internal
     }
 
-    /// Returns why the last rollback stopped.
     pub(super) fn failure(&self) -> Option<&Failure> {
         self.fold.done.iter().find_map(|done| match &done.progress {
             Progress::Failed(failure) => Some(&**failure),

@@ -22,7 +22,7 @@ use super::context::Context;
 use super::divergence::{Divergence, Halt};
 use super::operations::{Kind, Obsolete, OpId, Resolution};
 use super::state::Phase;
-use crate::undo::{Done, Progress};
+use crate::undo::Progress;
 use log::UndoLog;
 pub use undo_attempts::{UndoEnd, UndoStart};
 
@@ -78,22 +78,15 @@ impl Rollback {
 
     /// Returns the divergence of code that supplies no undo for something that must be undone.
     pub fn missing_undo(&self, is_supplied: impl Fn(&Location) -> bool) -> Option<Divergence> {
-        let missing = self
-            .to_run()
-            .find(|done| !is_supplied(&done.what.location))?;
-        let what = &missing.what;
+        let log = &self.log;
+        let mut to_run = log.to_undo().filter(|done| !log.is_passed_over(done));
+        let what = &to_run.find(|done| !is_supplied(&done.what.location))?.what;
         let detail = format!(
             "the {} is to be undone, and the code gives no undo for it",
             what.word()
         );
         let recorded = (what.first_record(), what.location.clone());
         Some(divergence(recorded, detail))
-    }
-
-    /// Returns what will be undone, the next one first.
-    fn to_run(&self) -> impl Iterator<Item = &Done> {
-        let log = &self.log;
-        log.to_undo().filter(|done| !log.is_passed_over(done))
     }
 
     /// Returns why the last rollback could not undo everything.

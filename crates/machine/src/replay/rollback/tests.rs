@@ -125,10 +125,9 @@ fn cancel_requested(rollback: bool) -> Body {
 
 impl Replay {
     fn undos_to_run(&self) -> Vec<Location> {
-        self.rollback
-            .to_run()
-            .map(|done| done.what.location.clone())
-            .collect()
+        let log = &self.rollback.log;
+        let to_run = log.to_undo().filter(|done| !log.is_passed_over(done));
+        to_run.map(|done| done.what.location.clone()).collect()
     }
 }
 

@@ -20,7 +20,6 @@ pub struct UndoStart {
     pub child: Option<RunId>,
     /// The number of the attempt to undo it, from 1.
     pub attempt: u32,
-    /// The number of recorded failures.
     pub failures: u32,
     /// The options of the step. For a child only `undo` is set.
     pub options: StepOptions,

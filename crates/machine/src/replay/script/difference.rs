@@ -2,7 +2,6 @@
 
 use everstep_model::{Body, Name};
 
-/// A difference between two lines.
 pub(super) enum Difference {
     /// They are different operations.
     Operation,

@@ -204,6 +204,13 @@ impl Script {
         self.expected.front().map(|(_, body)| body)
     }
 
+    /// Takes the next recorded line if `choose` accepts it.
+    pub(super) fn take_next<T>(&mut self, choose: impl FnOnce(&Body) -> Option<T>) -> Option<T> {
+        let chosen = choose(self.next_expected()?)?;
+        self.expected.pop_front();
+        Some(chosen)
+    }
+
     pub(super) fn pop_expected(&mut self) -> Option<Body> {
         self.expected.pop_front().map(|(_, body)| body)
     }

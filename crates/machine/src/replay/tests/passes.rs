@@ -106,7 +106,7 @@ fn a_new_pass_takes_over_results_and_repeats_the_rest() {
     };
     journal.append(&mut again, vec![timer.into()]);
     assert_eq!(again.turn(NOW), Turn::Start);
-    assert_eq!(again.run().pass(), 2);
+    assert_eq!(again.run().pass, 2);
     let charge = step(&mut again, "charge").unwrap();
     assert_eq!(
         again.turn(NOW),
