@@ -40,12 +40,6 @@
 //! driver needs them for the second look of development mode (`second_look.rs`), and to find undos that
 //! only earlier passes of the function supplied (`undo_search.rs`). It drives them with the same actions
 //! as the live execution, one poll at a time, so a shell can return to its event loop in between.
-//!
-//! # Modules
-//!
-//! `state.rs` contains the states. `driver.rs` decides what is next; `messages.rs` and `reading.rs`
-//! take in messages and records; `decision.rs` and `conclusion.rs` decide how the activation ends;
-//! `undoing.rs` runs undos; `outbox.rs` collects what is written.
 
 mod action;
 mod append;

@@ -39,7 +39,6 @@ impl Call for RpcCall {
             Ok(Some(Remembered::Open(_, earlier))) => earlier,
             Ok(_) => self.timeout.map(|timeout| cx.position.deadline(timeout)),
         };
-        let location = called.location.clone();
         let requested = RpcRequested {
             location: called.location,
             rpc_id: id,
@@ -55,7 +54,7 @@ impl Call for RpcCall {
             id: recorded.rpc_id,
             deadline: recorded.deadline,
         };
-        Some(cx.operations.open(location, kind))
+        Some(cx.operations.open(recorded.location, kind))
     }
 }
 

@@ -35,7 +35,6 @@ impl Call for SleepCall {
             Ok(Some(Remembered::Open(_, Some(earlier)))) => earlier,
             Ok(_) => until,
         };
-        let location = called.location.clone();
         let sleeping = Sleeping {
             location: called.location,
             until,
@@ -43,7 +42,7 @@ impl Call for SleepCall {
         let Some(Body::Sleeping(recorded)) = cx.add_line(sleeping, Some(called.site)) else {
             return None;
         };
-        let until = recorded.until;
+        let Sleeping { location, until } = recorded;
         Some(cx.operations.open(location, Kind::Sleep { until }))
     }
 }

@@ -46,7 +46,6 @@ impl Call for StepOptions {
             Ok(Some(Remembered::Attempted(highest))) => highest,
             Ok(_) => 0,
         };
-        let location = called.location.clone();
         let started = StepStarted {
             location: called.location,
             attempt: highest + 1,
@@ -62,7 +61,7 @@ impl Call for StepOptions {
         };
         let options = recorded.options.unwrap_or(self);
         let step = new_step(options, recorded.attempt, next);
-        Some(cx.operations.open(location, Kind::Step(step)))
+        Some(cx.operations.open(recorded.location, Kind::Step(step)))
     }
 }
 
