@@ -50,7 +50,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// A queue contains no `Wait`: what follows it may have changed by the time it is reached.
+    /// Returns `None` for `Wait`, which a queue must not contain: what follows it may have changed by the time it is reached.
     pub(crate) fn unless_wait(self) -> Option<Self> {
         (self != Self::Wait).then_some(self)
     }

@@ -6,7 +6,7 @@ use everstep_model::record::{
     CancelRequested, Cancelled, Completed, Diverged, ExecutionRetried, Failed, ForcedFailure,
     Paused, RollbackFailed,
 };
-use everstep_model::{Body, ErrorCode, Failure, Location, Payload, Record, RunStatus, Timestamp};
+use everstep_model::{Body, ErrorCode, Failure, Location, Payload, RunStatus, Timestamp};
 
 use crate::append::Then;
 use crate::returned::Returned;
@@ -14,7 +14,6 @@ use crate::returned::Returned;
 /// A decision about the whole execution.
 #[derive(Clone, Debug)]
 pub(crate) enum Conclusion {
-    /// The function returned a result.
     Completed(Payload),
     /// The function failed, because of these operations, and is not retried.
     Failed(Failure, Vec<Location>),
@@ -41,12 +40,11 @@ pub(crate) enum Conclusion {
     Paused,
     /// The engine shuts down, or the journal cannot be read: another node continues.
     Released,
-    /// The execution cannot continue here.
     Halted(Halt),
 }
 
 impl Conclusion {
-    /// What follows from the end of the function.
+    /// Returns what follows from the end of the function.
     pub(crate) fn of_return(
         returned: &Returned,
         replay: &Replay,
@@ -62,31 +60,28 @@ impl Conclusion {
             Returned::Completed(result) => return Self::Completed(result.clone()),
             Returned::Failed(failed) => failed,
         };
-        let info = replay.run().info();
-        let retries = info
-            .and_then(|info| info.execution_retries)
-            .or(retries)
-            .unwrap_or(0);
+        let info = replay.run().info.as_ref();
+        let own_retries = info.and_then(|info| info.execution_retries);
+        let retries = own_retries.or(retries).unwrap_or(0);
         let deadline = info.and_then(|info| info.deadline);
         // A further pass would rely on results that are undone.
         let is_undoing = replay.status().has_begun_undoing()
             || replay.status().rollback().state() != UndoState::Over;
-        let retry_at = if failed.is_worth_another_pass && !is_undoing {
-            after_execution_failure(replay.run().pass(), retries, now, deadline)
-        } else {
-            None
-        };
-        match retry_at {
-            Some(retry_at) => Self::Retry(ExecutionRetried {
-                attempt: replay.run().pass(),
-                error: failed.failure.clone(),
+        let (attempt, error) = (replay.run().pass, failed.failure.clone());
+        if failed.is_worth_another_pass
+            && !is_undoing
+            && let Some(retry_at) = after_execution_failure(attempt, retries, now, deadline)
+        {
+            return Self::Retry(ExecutionRetried {
+                attempt,
+                error,
                 retry_at,
-            }),
-            None => Self::Failed(failed.failure.clone(), failed.causes.clone()),
+            });
         }
+        Self::Failed(error, failed.causes.clone())
     }
 
-    /// The reason for undoing completed steps before this end, if they are undone.
+    /// Returns the reason for undoing completed steps before this end, if they are undone.
     pub(crate) fn rollback_reason(&self) -> Option<Failure> {
         match self {
             Self::Failed(failure, _) | Self::Broken(failure) => Some(failure.clone()),
@@ -103,7 +98,7 @@ impl Conclusion {
         }
     }
 
-    /// The same end, where an undo has no attempts left.
+    /// Returns the same end, where an undo has no attempts left.
     pub(crate) fn with_failed_rollback(self, rollback_error: Failure) -> Self {
         match self.rollback_reason() {
             Some(error) => Self::RollbackFailed {
@@ -113,22 +108,9 @@ impl Conclusion {
             None => self,
         }
     }
-}
 
-/// The record of a decision, and what it means for the run.
-pub(crate) fn conclude(
-    conclusion: &Conclusion,
-    replay: &Replay,
-    sites: &[String],
-    now: Timestamp,
-) -> (Option<Record>, Then) {
-    let body = conclusion.record(replay, sites);
-    let record = body.map(|body| Record { time: now, body });
-    (record, conclusion.then(replay))
-}
-
-impl Conclusion {
-    fn record(&self, replay: &Replay, sites: &[String]) -> Option<Body> {
+    /// Returns the record of the decision, if it needs one.
+    pub(crate) fn record(&self, replay: &Replay, sites: &[String]) -> Option<Body> {
         let status = replay.status();
         let abandoned = || status.steps_in_flight().cloned().collect();
         Some(match self {
@@ -163,7 +145,8 @@ impl Conclusion {
         })
     }
 
-    fn then(&self, replay: &Replay) -> Then {
+    /// Returns what the append of the decision means for the run.
+    pub(crate) fn then(&self, replay: &Replay) -> Then {
         // Once the journal fixes the final status, later records change nothing, except a child that
         // completes and must be undone.
         let end = if replay.status().rollback().is_beyond_change() {
@@ -202,8 +185,8 @@ fn failed(error: Failure, causes: &[Location], replay: &Replay) -> Body {
     .into()
 }
 
-/// The record of a run whose code used something that is not durable. A replay would not end here by
-/// itself, so the failure is recorded before any undo.
+/// Returns the record of a run whose code used something that is not durable. A replay would not
+/// end here by itself, so the failure is recorded before any undo.
 fn not_durable(why: &str, replay: &Replay) -> Body {
     let error = Failure::new(ErrorCode::NotDurable, why);
     if !replay.status().must_break_off_first() {
@@ -218,7 +201,7 @@ fn not_durable(why: &str, replay: &Replay) -> Body {
     .into()
 }
 
-/// The record of a parked run. `None` if the journal ends with the same one.
+/// Returns the record of a parked run. `None` if the journal ends with the same one.
 fn park(halt: &Halt, replay: &Replay, sites: &[String]) -> Option<Body> {
     let (location, error) = match halt {
         Halt::Diverged(divergence) => (divergence.location().cloned(), divergence.failure(sites)),
@@ -239,7 +222,7 @@ fn park(halt: &Halt, replay: &Replay, sites: &[String]) -> Option<Body> {
     (!is_known).then(|| Diverged { location, error }.into())
 }
 
-/// The cancellation as the reason of a rollback.
+/// Returns the cancellation as the reason of a rollback.
 fn cancellation(request: &CancelRequested) -> Failure {
     let message = match &request.reason {
         Some(reason) => format!("the run was cancelled: {reason}"),

@@ -9,7 +9,6 @@ use crate::execution::Host;
 use crate::state::{CodeState, Driver, Leave, LookPurpose};
 use crate::undoing::Missing;
 
-/// A decision.
 enum Decision {
     /// There is something left to do.
     None,
@@ -74,7 +73,7 @@ impl<H: Host> Driver<H> {
         Decision::Look(LookPurpose::Conclude(Conclusion::Suspended(status)))
     }
 
-    /// The next decision on the way to the end of the run.
+    /// Returns the next decision on the way to the end of the run.
     fn end_in_order(&mut self, ending: Conclusion) -> Decision {
         let reason = ending.rollback_reason();
         let rolls_back = reason.is_some();
@@ -87,13 +86,8 @@ impl<H: Host> Driver<H> {
         replay.rollback().end_run(reason);
         match replay.status().rollback().state() {
             UndoState::Over => {
-                let failure = replay
-                    .status()
-                    .rollback()
-                    .failure()
-                    .filter(|_| rolls_back)
-                    .cloned();
-                let ending = match failure {
+                let failure = replay.status().rollback().failure().cloned();
+                let ending = match failure.filter(|_| rolls_back) {
                     Some(rollback_error) => ending.with_failed_rollback(rollback_error),
                     None => ending,
                 };
@@ -118,7 +112,7 @@ impl<H: Host> Driver<H> {
     }
 }
 
-/// The failure of code that awaits something that can never wake it.
+/// Returns the failure of code that awaits something that can never wake it.
 fn stuck() -> Halt {
     let why = "the workflow awaits something that is not durable, and nothing can wake it again; await only what \
                ctx offers, and put everything else inside steps";

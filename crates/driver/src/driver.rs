@@ -8,7 +8,7 @@ use everstep_model::{Entry, Record, Timestamp};
 use crate::action::{Action, ExecutionKind};
 use crate::append::Then;
 use crate::call_sites::CallSites;
-use crate::conclusion::{Conclusion, conclude};
+use crate::conclusion::Conclusion;
 use crate::dry::Dry;
 use crate::execution::{Execution, Host};
 use crate::history::History;
@@ -30,7 +30,7 @@ impl<H: Host> Driver<H> {
             code: CodeState::Absent,
             stage: Stage::Working,
             append: None,
-            outbox: Outbox::new(),
+            outbox: Outbox::default(),
             reading: Reading::Idle,
             undoing: Undoing::default(),
             leave: Leave::No,
@@ -60,15 +60,14 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// Replaces the live execution.
-    pub(crate) fn execute_anew(&mut self, journal: Vec<Entry>) {
+    pub(crate) fn replace_execution(&mut self, journal: Vec<Entry>) {
         self.live = Execution::live(&self.setup, journal);
         if self.leave == Leave::Soon {
             self.live.replay.set_attempts(Attempts::Ending);
         }
     }
 
-    /// The execution whose code is polled next.
+    /// Returns the execution whose code is polled next.
     #[inline]
     pub fn current(&mut self) -> (&mut Execution<H>, ExecutionKind) {
         match &mut self.stage {
@@ -83,7 +82,7 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// The execution of the run itself.
+    /// Returns the execution of the run itself.
     pub fn live(&mut self) -> &mut Execution<H> {
         &mut self.live
     }
@@ -94,13 +93,13 @@ impl<H: Host> Driver<H> {
         self.sites.add(text)
     }
 
-    /// Whether the next action is [`Action::Exit`].
+    /// Returns whether the next action is [`Action::Exit`].
     #[must_use]
     pub fn is_over(&self) -> bool {
         matches!(self.stage, Stage::Over)
     }
 
-    /// The steps that [`Action::Begin`] is about.
+    /// Returns the steps that [`Action::Begin`] is about.
     #[must_use]
     pub fn startable(&self) -> &[OpId] {
         &self.offered.0
@@ -112,11 +111,11 @@ impl<H: Host> Driver<H> {
         self.live.replay.set_wall(now);
     }
 
-    /// The next action. The shell performs it and calls this again, until it is [`Action::Wait`],
-    /// [`Action::Append`] or [`Action::Exit`]. `now` may be the time before the last poll, as long as
-    /// the shell calls [`Self::set_now`] before the next one. `is_woken` is whether something inside
-    /// the code can continue without a resolution, such as the work of a step that the code itself
-    /// polls.
+    /// Returns the next action. The shell performs it and calls this again, until it is
+    /// [`Action::Wait`], [`Action::Append`] or [`Action::Exit`]. `now` may be the time before the
+    /// last poll, as long as the shell calls [`Self::set_now`] before the next one. `is_woken` is
+    /// whether something inside the code can continue without a resolution, such as the work of a
+    /// step that the code itself polls.
     pub fn next(&mut self, now: Timestamp, is_woken: bool) -> Action {
         self.now = now;
         if let Stage::Over = self.stage {
@@ -127,8 +126,8 @@ impl<H: Host> Driver<H> {
         }
         match &self.stage {
             Stage::Working => self.work(is_woken),
-            Stage::Looking(_) => self.look_on(),
-            Stage::Searching(_) => self.search_on(),
+            Stage::Looking(_) => self.continue_look(),
+            Stage::Searching(_) => self.continue_search(),
             Stage::Concluding(_) | Stage::DecidingAgain | Stage::Suspended | Stage::CatchingUp => {
                 Action::Wait
             }
@@ -187,7 +186,7 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// The code waits again.
+    /// Takes note that the code waits again.
     pub fn settled(&mut self) {
         match &mut self.stage {
             Stage::Looking(look) => look.dry.settled(),
@@ -204,7 +203,7 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// The function has ended, and everything that it left open was dropped.
+    /// Takes in the end of the function. Everything that it left open was dropped.
     pub fn returned(&mut self, returned: Returned) {
         match &mut self.stage {
             Stage::Looking(look) => look.dry.returned(returned),
@@ -217,7 +216,7 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// The flush interval has passed.
+    /// Takes note that the flush interval has passed.
     pub fn flush(&mut self) {
         self.outbox.flush();
     }
@@ -243,9 +242,10 @@ impl<H: Host> Driver<H> {
             _ => OnAnswer::Continue,
         };
         self.enter(Stage::Concluding(on_answer));
-        let (closing, then) =
-            conclude(&conclusion, &self.live.replay, self.sites.texts(), self.now);
-        self.send(closing, then)
+        let (replay, time) = (&self.live.replay, self.now);
+        let body = conclusion.record(replay, self.sites.texts());
+        let then = conclusion.then(replay);
+        self.send(body.map(|body| Record { time, body }), then)
     }
 
     /// Writes what is due.

@@ -8,7 +8,6 @@ use crate::execution::{Execution, Host};
 use crate::returned::{Returned, Verified};
 use crate::setup::Setup;
 
-/// A dry execution in progress.
 #[derive(Debug)]
 pub(crate) struct Dry<H> {
     pub(crate) execution: Execution<H>,
@@ -26,7 +25,6 @@ enum DryCode {
     Returned(Returned),
 }
 
-/// What a dry execution does next.
 pub(crate) enum Next {
     Act(Action),
     Done(Result<Verified, Halt>),
@@ -76,8 +74,7 @@ impl<H: Host> Dry<H> {
     fn done(&mut self) -> Next {
         let unrecorded = self.unrecorded();
         self.execution.replay.set_access(Access::Detached);
-        let code = std::mem::replace(&mut self.code, DryCode::NotStarted);
-        let returned = match code {
+        let returned = match std::mem::replace(&mut self.code, DryCode::NotStarted) {
             DryCode::Returned(returned) => Some(returned),
             DryCode::NotStarted | DryCode::Running | DryCode::IgnoresCancellation => None,
         };

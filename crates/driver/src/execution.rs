@@ -8,7 +8,7 @@ use crate::setup::Setup;
 /// What a shell keeps for one execution, such as wakers or promises, and the undos that the code
 /// supplied. The driver creates one with every execution.
 pub trait Host: Default {
-    /// Whether the code supplied an undo for this step or child.
+    /// Returns whether the code supplied an undo for this step or child.
     fn has_undo(&self, of: &Location) -> bool;
 
     /// Adds the undos that a dry execution of an earlier pass supplied. Undos of this execution
@@ -38,7 +38,7 @@ impl<H: Host> Execution<H> {
         }
     }
 
-    /// An execution of the run itself.
+    /// Creates an execution of the run itself.
     pub(crate) fn live(setup: &Setup, journal: Vec<Entry>) -> Self {
         let mut live = Self::new(setup, journal);
         if setup.development {
@@ -50,23 +50,23 @@ impl<H: Host> Execution<H> {
         live
     }
 
-    /// An execution in which no step begins.
+    /// Creates an execution in which no step begins.
     pub(crate) fn dry(setup: &Setup, journal: Vec<Entry>) -> Self {
         let mut dry = Self::new(setup, journal);
         dry.replay.set_attempts(Attempts::Never);
         dry
     }
 
-    /// Whether the run was cancelled since the last call.
+    /// Returns whether the run was cancelled since the last call.
     pub(crate) fn take_cancellation(&mut self) -> bool {
         let is_new = !self.is_cancelled && self.replay.status().cancellation().is_some();
         self.is_cancelled |= is_new;
         is_new
     }
 
-    /// What the run was started with.
+    /// Returns what the run was started with.
     pub(crate) fn input(&self) -> Payload {
-        let info = self.replay.run().info();
+        let info = self.replay.run().info.as_ref();
         info.map_or_else(Payload::null, |info| info.input.clone())
     }
 

@@ -27,7 +27,7 @@ impl History {
         }
     }
 
-    /// The journal as it will be when these records are written.
+    /// Returns the journal as it will be when these records are written.
     pub(crate) fn with(&self, unsent: &[Record]) -> Vec<Entry> {
         let next = self.next_number();
         let coming = unsent.iter().enumerate().map(|(index, record)| Entry {

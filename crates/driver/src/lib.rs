@@ -31,8 +31,8 @@
 //! `Stage` (in `state.rs`) is what the activation does: *working*, *concluding* (a decision is in
 //! flight), *deciding again* (a decision waits for an earlier append), *looking* and *searching*
 //! (dry executions), *suspended*, *catching up*, *over*. Beside it there are the state of the code
-//! (`CodeState`), the read in flight (`Reading`), the append in flight, and whether the engine wants
-//! the activation to end (`Leave`).
+//! (`CodeState`), the read in flight (`Reading`), the append in flight, and whether the engine has
+//! requested the end of the activation (`Leave`).
 //!
 //! # Dry executions
 //!
@@ -40,12 +40,6 @@
 //! driver needs them for the second look of development mode (`second_look.rs`), and to find undos that
 //! only earlier passes of the function supplied (`undo_search.rs`). It drives them with the same actions
 //! as the live execution, one poll at a time, so a shell can return to its event loop in between.
-//!
-//! # Modules
-//!
-//! `state.rs` contains the states. `driver.rs` decides what is next; `messages.rs` and `reading.rs`
-//! take in messages and records; `decision.rs` and `conclusion.rs` decide how the activation ends;
-//! `undoing.rs` runs undos; `outbox.rs` collects what is written.
 
 mod action;
 mod append;

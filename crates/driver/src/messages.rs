@@ -1,4 +1,4 @@
-//! Messages of the engine: answers to appends, and what others did to the run.
+//! Messages of the engine: answers to appends, and what others wrote to the journal.
 
 use everstep_machine::Attempts;
 use everstep_model::{Entry, Record, RecordNumber};
@@ -42,7 +42,7 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// The decision was made without what came, and is made again.
+    /// Takes in the refusal of an append. The decision was made without these records, and is made again.
     fn missed(&mut self, came: Vec<Entry>, mut records: Vec<Record>) {
         match self.stage {
             Stage::Concluding(on_answer) => {

@@ -1,4 +1,4 @@
-//! Records that happened and are not sent yet, and when they are due.
+//! Records that are not sent yet, and when they are due.
 
 use everstep_machine::{LeftChild, Obsolete, Replay};
 use everstep_model::{Body, Record, Timestamp};
@@ -9,9 +9,10 @@ use crate::append::{Append, Then};
 const ROOM_KEPT: usize = 16;
 
 /// When unsent records are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Due {
     /// With the next append. The flush timer is not set.
+    #[default]
     Later,
     /// With the next append, or when the flush timer fires.
     AtFlush,
@@ -21,14 +22,13 @@ enum Due {
     Now,
 }
 
-/// Unsent records.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Outbox {
     records: Vec<Record>,
     due: Due,
 }
 
-/// What the outbox wants.
+/// What the driver must do for the outbox.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Wants {
     Nothing,
@@ -37,14 +37,7 @@ pub(crate) enum Wants {
 }
 
 impl Outbox {
-    pub(crate) fn new() -> Self {
-        Self {
-            records: Vec::new(),
-            due: Due::Later,
-        }
-    }
-
-    /// Takes what the fold wants written.
+    /// Takes the outgoing records of the fold.
     pub(crate) fn collect(&mut self, replay: &mut Replay, now: Timestamp) {
         let outgoing = replay.outgoing();
         if !outgoing.is_pending() {
@@ -112,8 +105,8 @@ impl Outbox {
         let append = Append {
             records,
             then,
-            seen: replay.position().known(),
-            inbox_seen: replay.position().inbox_known(),
+            seen: replay.position().known,
+            inbox_seen: replay.position().inbox_known,
             progress,
             obsolete,
             left,
@@ -126,7 +119,7 @@ impl Outbox {
         self.records.clear();
     }
 
-    /// The flush timer has fired. A timer of an earlier append changes nothing.
+    /// Makes the records due because the flush timer fired. A timer of an earlier append changes nothing.
     pub(crate) fn flush(&mut self) {
         if self.due == Due::AtFlush {
             self.due = Due::Flushed;
@@ -159,7 +152,7 @@ pub(crate) struct InFlight {
     pub(crate) left: Vec<LeftChild>,
 }
 
-/// Whether a record resolves an operation or ends an attempt.
+/// Returns whether a record resolves an operation or ends an attempt.
 pub(crate) fn is_progress(record: &Record) -> bool {
     matches!(
         record.body,

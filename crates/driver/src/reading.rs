@@ -1,9 +1,9 @@
-//! How records reach an activation: with the answer to an append, read after a hint, or read anew
+//! How records reach an activation: with the answer to an append, read after a hint, or read again
 //! for another pass.
 
 use everstep_model::{Body, Entry, RecordNumber};
 
-use crate::action::{Action, ReadFor};
+use crate::action::{Action, ExecutionKind, ReadFor};
 use crate::conclusion::Conclusion;
 use crate::execution::Host;
 use crate::history::History;
@@ -15,7 +15,7 @@ impl<H: Host> Driver<H> {
             Reading::Tail { again } | Reading::Whole { again } => *again = true,
             Reading::Idle => {
                 self.reading = Reading::Tail { again: false };
-                let known = self.live.replay.position().known();
+                let known = self.live.replay.position().known;
                 self.queue.push_back(Action::Read(ReadFor::Fold, known));
             }
         }
@@ -32,7 +32,7 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// The journal could not be read.
+    /// Takes note that the journal could not be read.
     pub fn read_failed(&mut self, purpose: ReadFor) {
         match purpose {
             ReadFor::Fold => self.enter(Stage::Over),
@@ -59,7 +59,7 @@ impl<H: Host> Driver<H> {
                 if let Some(history) = &mut self.history {
                     *history = History::new(&entries);
                 }
-                self.execute_anew(entries);
+                self.replace_execution(entries);
                 again
             }
         };
@@ -76,7 +76,7 @@ impl<H: Host> Driver<H> {
     /// went through a loop and dropped records that this one has not folded.
     pub(crate) fn extend_foreign(&mut self, entries: Vec<Entry>) {
         let is_retry = |entry: &Entry| matches!(entry.record.body, Body::ExecutionRetried(_));
-        let known = self.live.replay.position().known();
+        let known = self.live.replay.position().known;
         let mut new = entries.iter().filter(|entry| entry.number >= known);
         let mut next = known;
         let is_whole = new.all(|entry| {
@@ -92,7 +92,11 @@ impl<H: Host> Driver<H> {
     }
 
     pub(crate) fn extend(&mut self, entries: impl IntoIterator<Item = Entry>) {
-        self.stage.stop_looking(&mut self.queue);
+        // A second look is at a decision that was made without these records.
+        if let Stage::Looking(_) = self.stage {
+            self.enter(Stage::Working);
+            self.queue.push_back(Action::Drop(ExecutionKind::Dry));
+        }
         let Some(history) = &mut self.history else {
             return self.live.replay.extend(entries);
         };
@@ -101,10 +105,15 @@ impl<H: Host> Driver<H> {
         self.live.replay.extend(entries);
     }
 
-    /// Throws the execution away and reads the journal anew.
+    /// Discards the execution and reads the journal again.
     pub(crate) fn restart(&mut self) {
         self.drop_code();
-        self.stage.restart(&mut self.queue);
+        if self.current().1 == ExecutionKind::Dry {
+            self.queue.push_back(Action::Drop(ExecutionKind::Dry));
+        }
+        if !matches!(self.stage, Stage::Suspended | Stage::CatchingUp) {
+            self.enter(Stage::Working);
+        }
         if std::mem::take(&mut self.undoing).attempt.is_some() {
             self.queue.push_back(Action::DropUndo);
         }
@@ -113,7 +122,7 @@ impl<H: Host> Driver<H> {
         if let Some(history) = &mut self.history {
             *history = History::new(&[]);
         }
-        self.execute_anew(Vec::new());
+        self.replace_execution(Vec::new());
         self.read_whole();
     }
 

@@ -13,7 +13,7 @@ pub enum Returned {
 }
 
 impl Returned {
-    /// The end of code that ignored the cancellation of its run.
+    /// Returns the end of code that ignored the cancellation of its run.
     pub(crate) fn ignored_cancellation() -> Self {
         let message = "the code went on after its run was cancelled";
         let failure = Failure::new(ErrorCode::WorkflowFailed, message).named("Error");
@@ -25,7 +25,7 @@ impl Returned {
         }))
     }
 
-    /// The text of the error, for reports of divergence.
+    /// Returns the text of the error, for reports of divergence.
     pub(crate) fn error(&self) -> Option<&str> {
         match self {
             Self::Completed(_) => None,

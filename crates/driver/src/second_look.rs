@@ -1,4 +1,4 @@
-//! The second look of development mode: before an execution rests or ends, a dry execution of the
+//! The second look of development mode: before an execution is suspended or ends, a dry execution of the
 //! same journal must reach the same point.
 
 use everstep_machine::{CallSite, Divergence, Halt};
@@ -20,10 +20,10 @@ impl<H: Host> Driver<H> {
         let journal = history.with(self.outbox.records());
         let dry = Dry::new(&self.setup, journal);
         self.enter(Stage::Looking(Box::new(Look { dry, purpose })));
-        self.look_on()
+        self.continue_look()
     }
 
-    pub(crate) fn look_on(&mut self) -> Action {
+    pub(crate) fn continue_look(&mut self) -> Action {
         let Stage::Looking(look) = &mut self.stage else {
             return Action::Wait;
         };
@@ -31,11 +31,10 @@ impl<H: Host> Driver<H> {
             Next::Act(action) => return action,
             Next::Done(verified) => verified,
         };
+        let purpose = std::mem::replace(&mut look.purpose, LookPurpose::Report);
+        self.enter(Stage::Working);
         self.queue.push_back(Action::Drop(ExecutionKind::Dry));
-        let Stage::Looking(look) = std::mem::replace(&mut self.stage, Stage::Working) else {
-            return Action::Wait;
-        };
-        let difference = match &look.purpose {
+        let difference = match &purpose {
             LookPurpose::Conclude(ending) | LookPurpose::RollBack(ending) => {
                 difference(self, ending, verified)
             }
@@ -45,7 +44,7 @@ impl<H: Host> Driver<H> {
             }
         };
         let action = match difference {
-            None => self.after_look(look.purpose),
+            None => self.after_look(purpose),
             Some(divergence) => {
                 self.queue.push_back(Action::Report(divergence.clone()));
                 self.conclude(Conclusion::Halted(Halt::Diverged(divergence)))
@@ -67,7 +66,7 @@ impl<H: Host> Driver<H> {
     }
 }
 
-/// How the dry execution differs from the first one.
+/// Returns how the dry execution differs from the first one.
 fn difference<H>(
     first: &Driver<H>,
     ending: &Conclusion,
@@ -87,7 +86,7 @@ fn difference<H>(
     }
 }
 
-/// Where the first execution called what this record contains.
+/// Returns where the first execution called what this record contains.
 fn site_of<H>(first: &Driver<H>, number: RecordNumber) -> Option<CallSite> {
     let replay = &first.live.replay;
     let next = first.history.as_ref()?.next_number();

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use everstep_machine::{OpId, Replay, UndoStart};
 use everstep_model::{Entry, Failure, Timestamp};
 
-use crate::action::{Action, ExecutionKind};
+use crate::action::Action;
 use crate::call_sites::CallSites;
 use crate::conclusion::Conclusion;
 use crate::dry::Dry;
@@ -55,28 +55,6 @@ pub(crate) enum Stage<H> {
     Over,
 }
 
-impl<H> Stage<H> {
-    /// Ends a second look: it is at a decision that was made without records that arrived since.
-    pub(crate) fn stop_looking(&mut self, queue: &mut VecDeque<Action>) {
-        if let Self::Looking(_) = self {
-            *self = Self::Working;
-            queue.push_back(Action::Drop(ExecutionKind::Dry));
-        }
-    }
-
-    /// The execution begins again.
-    pub(crate) fn restart(&mut self, queue: &mut VecDeque<Action>) {
-        match self {
-            Self::Looking(_) | Self::Searching(_) => {
-                *self = Self::Working;
-                queue.push_back(Action::Drop(ExecutionKind::Dry));
-            }
-            Self::Concluding(_) | Self::DecidingAgain => *self = Self::Working,
-            Self::Working | Self::Suspended | Self::CatchingUp | Self::Over => {}
-        }
-    }
-}
-
 /// What follows the answer to the append of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnAnswer {
@@ -111,7 +89,7 @@ pub(crate) enum Leave {
 }
 
 impl CodeState {
-    /// How the run ends, if its code is done.
+    /// Returns how the run ends, if its code is done.
     pub(crate) fn ending(
         &self,
         replay: &Replay,
@@ -134,7 +112,7 @@ impl CodeState {
 pub(crate) struct Offered(pub(crate) Vec<OpId>);
 
 impl Offered {
-    /// Whether there are steps to begin that the code was not offered yet.
+    /// Returns whether there are steps to begin that the code was not offered yet.
     pub(crate) fn update(&mut self, replay: &Replay) -> bool {
         let startable = replay.status().startable();
         if startable.clone().eq(self.0.iter().copied()) {
@@ -146,7 +124,6 @@ impl Offered {
     }
 }
 
-/// A second look in progress.
 #[derive(Debug)]
 pub(crate) struct Look<H> {
     pub(crate) dry: Dry<H>,
@@ -163,7 +140,6 @@ pub(crate) enum LookPurpose {
     Report,
 }
 
-/// A search in progress.
 #[derive(Debug)]
 pub(crate) struct Search<H> {
     pub(crate) journal: Vec<Entry>,

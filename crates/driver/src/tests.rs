@@ -1,4 +1,4 @@
-//! The driver without an engine: the tests are engine and shell, send messages and look at actions.
+//! The driver without an engine. The tests act as engine and shell: they send messages and check actions.
 
 mod concluding;
 mod dry;
@@ -21,7 +21,7 @@ use crate::{
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 
-/// A shell that keeps nothing but the places of undos.
+/// A shell that keeps only the locations of undos.
 #[derive(Debug, Default)]
 struct Undos(HashSet<Location>);
 
@@ -126,7 +126,7 @@ impl Shell {
         }
     }
 
-    /// An activation of a new run.
+    /// Creates an activation of a new run.
     fn of_new_run() -> Self {
         Self::new(entries(0, [created()]), |_| {})
     }
@@ -180,7 +180,7 @@ impl Shell {
         });
     }
 
-    /// Answers the append: this came before it.
+    /// Answers the append: these records were committed first.
     fn refuse(&mut self, came: Vec<Entry>) {
         let append = self.appended.take().expect("an append is in flight");
         self.journal.extend(came.clone());
@@ -190,7 +190,7 @@ impl Shell {
         });
     }
 
-    /// The type names of what the driver writes next, and what that means for the run.
+    /// Returns the type names of what the driver writes next, and what that means for the run.
     fn written(&mut self) -> (Vec<&'static str>, Then) {
         match self.next() {
             Action::Append(append) => (types(&append), append.then),

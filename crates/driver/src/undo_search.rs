@@ -30,7 +30,7 @@ fn pass_until(journal: &[Entry], end: usize) -> Vec<Entry> {
 }
 
 impl<H: Host> Driver<H> {
-    pub(crate) fn search_on(&mut self) -> Action {
+    pub(crate) fn continue_search(&mut self) -> Action {
         let Stage::Searching(search) = &mut self.stage else {
             return Action::Wait;
         };

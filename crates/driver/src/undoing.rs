@@ -30,7 +30,7 @@ impl<H: Host> Driver<H> {
         match self.missing_undo() {
             Missing::None => {}
             Missing::Searched if matches!(self.stage, Stage::Searching(_)) => {
-                return Some(self.search_on());
+                return Some(self.continue_search());
             }
             Missing::Searched => return self.queue.pop_front(),
             Missing::ForGood(halt) => return Some(self.conclude(Conclusion::Halted(halt))),
@@ -41,7 +41,7 @@ impl<H: Host> Driver<H> {
         start.map(Action::BeginUndo)
     }
 
-    /// The attempt in flight has ended.
+    /// Takes in the end of the attempt in flight.
     pub fn undo_ended(&mut self, end: UndoEnd, now: Timestamp) {
         let Some(start) = self.undoing.attempt.take() else {
             return;
@@ -51,7 +51,7 @@ impl<H: Host> Driver<H> {
         self.outbox.collect(&mut self.live.replay, self.now);
     }
 
-    /// Whether an undo is missing. The first time, earlier passes are searched for it.
+    /// Returns whether an undo is missing. The first time, earlier passes are searched for it.
     pub(crate) fn missing_undo(&mut self) -> Missing {
         if let Stage::Searching(_) = self.stage {
             return Missing::Searched;
@@ -66,7 +66,7 @@ impl<H: Host> Driver<H> {
             return Missing::None;
         };
         match &mut self.undoing.earlier {
-            EarlierPasses::NotNeeded if self.live.replay.run().pass() > 1 => {
+            EarlierPasses::NotNeeded if self.live.replay.run().pass > 1 => {
                 let read = Action::Read(ReadFor::Undos, RecordNumber(0));
                 self.queue.push_back(read);
                 self.undoing.earlier = EarlierPasses::Reading;

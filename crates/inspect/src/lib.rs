@@ -6,9 +6,9 @@
 
 mod overview;
 mod phrase;
-#[cfg(test)]
-mod samples;
 mod shape;
+#[cfg(test)]
+mod tests;
 mod timeline;
 mod trace;
 mod why;

@@ -1,32 +1,41 @@
-//! Optional parts of sentences, shared by several readers. Each displays as nothing if its value is
-//! not known.
+//! Optional parts of sentences, shared by several readers.
 
 use std::fmt;
 
-use everstep_model::Name;
+use everstep_model::{Location, Name};
 
-/// ` by alice`
-pub(crate) struct By<'a>(pub(crate) &'a Option<String>);
+/// Displays a prefix, a value and a suffix, or nothing if there is no value.
+pub(crate) struct Part<T>(&'static str, Option<T>, &'static str);
 
-impl fmt::Display for By<'_> {
+impl<T: fmt::Display> fmt::Display for Part<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(by) => write!(f, " by {by}"),
+        match &self.1 {
+            Some(value) => write!(f, "{}{value}{}", self.0, self.2),
             None => Ok(()),
         }
     }
 }
 
-/// `: maintenance`
-pub(crate) struct Because<'a, T>(pub(crate) &'a Option<T>);
+pub(crate) fn part<T>(prefix: &'static str, value: Option<T>) -> Part<T> {
+    Part(prefix, value, "")
+}
 
-impl<T: fmt::Display> fmt::Display for Because<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(reason) => write!(f, ": {reason}"),
-            None => Ok(()),
-        }
-    }
+/// ` by alice`
+pub(crate) fn by(by: &Option<String>) -> Part<&String> {
+    part(" by ", by.as_ref())
+}
+
+/// `: maintenance`
+pub(crate) fn because<T>(reason: &Option<T>) -> Part<&T> {
+    part(": ", reason.as_ref())
+}
+
+/// Displays a location in backticks, after a prefix that ends with one.
+pub(crate) fn located<'a>(
+    prefix: &'static str,
+    location: Option<&'a Location>,
+) -> Part<&'a Location> {
+    Part(prefix, location, "`")
 }
 
 /// `` `a` or `b` ``: names and their separator.
@@ -39,5 +48,15 @@ impl fmt::Display for Listed<'_> {
             write!(f, "{between}`{name}`")?;
         }
         Ok(())
+    }
+}
+
+/// `1 step`, `2 steps`
+pub(crate) struct Count(pub(crate) u64, pub(crate) &'static str);
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.0 == 1 { "" } else { "s" };
+        write!(f, "{} {}{plural}", self.0, self.1)
     }
 }

@@ -16,7 +16,6 @@ use everstep_model::{
 
 use crate::timeline::{Line, timeline};
 
-/// A span of the run's trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Span {
     pub trace: TraceId,
@@ -37,7 +36,6 @@ pub enum SpanOf {
         version: u32,
         status: RunStatus,
     },
-    /// An operation of the run.
     Operation {
         /// `step`, `undo`, `wait`, `sleep`, `rpc` or `child`.
         kind: &'static str,
@@ -47,8 +45,8 @@ pub enum SpanOf {
     },
 }
 
-/// The spans of a run that has ended. A run that has not ended has none, because a span is exported
-/// once. Records that a generation copied belong to the spans of the generation before.
+/// Returns the spans of a run that has ended. A run that has not ended has none, because a span is
+/// exported once. Records that a generation copied belong to the spans of the generation before.
 #[must_use]
 pub fn spans(run: &RunId, generation: Generation, journal: &[Entry]) -> Vec<Span> {
     let (Some(first), Some(last)) = (journal.first(), journal.last()) else {
@@ -58,19 +56,19 @@ pub fn spans(run: &RunId, generation: Generation, journal: &[Entry]) -> Vec<Span
     else {
         return Vec::new();
     };
-    let place = position(run, generation, created);
-    let root = place.run();
+    let trace = position(run, generation, created);
+    let root = trace.run();
     let known = Known::of(journal);
     let lines = timeline(journal);
     let is_own = |line: &&Line| created.forked_from.is_none() || line.time >= first.record.time;
     let operations = lines.iter().filter(is_own);
     let mut spans: Vec<Span> = operations
-        .filter_map(|line| operation(&place, line, &known))
+        .filter_map(|line| operation(&trace, line, &known))
         .collect();
     spans.push(Span {
         trace: root.trace,
         id: root.span,
-        parent: place.parent(),
+        parent: trace.parent(),
         of: SpanOf::Run {
             workflow: created.workflow.clone(),
             version: created.version,
@@ -114,27 +112,27 @@ impl<'a> Known<'a> {
     }
 }
 
-/// The span that ends with this line of the timeline, if there is one.
-fn operation(place: &RunTrace, line: &Line, known: &Known<'_>) -> Option<Span> {
+/// Returns the span that ends with this line of the timeline, if there is one.
+fn operation(trace: &RunTrace, line: &Line, known: &Known<'_>) -> Option<Span> {
     let (location, lasted) = (line.location.as_ref()?, line.duration?);
     let last_attempt = || known.attempts.get(location).copied();
     let attempt = line.attempt.or_else(last_attempt).unwrap_or(1);
-    let ending = |kind| place.ending_with(kind, location, line.number);
+    let ending = |kind| trace.ending_with(kind, location, line.number);
     let (kind, id) = match line.kind {
         "step_completed" | "step_failed" | "step_abandoned" | "step_skipped" | "step_edited" => {
-            ("step", place.attempt(location, attempt).span)
+            ("step", trace.attempt(location, attempt).span)
         }
-        "undo_completed" | "undo_failed" => ("undo", place.undo(location, attempt).span),
+        "undo_completed" | "undo_failed" => ("undo", trace.undo(location, attempt).span),
         "child_finished" => {
             let child = known.children.get(location)?;
-            ("child", place.child(location, child).span)
+            ("child", trace.child(location, child).span)
         }
         "wait_completed" | "wait_timed_out" => ("wait", ending("wait")),
         "timer_fired" => ("sleep", ending("sleep")),
         "rpc_completed" => ("rpc", ending("rpc")),
         _ => return None,
     };
-    let root = place.run();
+    let root = trace.run();
     Some(Span {
         trace: root.trace,
         id,
@@ -155,63 +153,4 @@ fn millis(duration: std::time::Duration) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use everstep_model::record::*;
-
-    use super::*;
-    use everstep_samples::{
-        Journal, at, completed, completed_step, created, failed_step, started, time,
-    };
-
-    fn run() -> RunId {
-        RunId::new("r").unwrap()
-    }
-
-    fn trace_of(journal: &Journal) -> Vec<Span> {
-        spans(&run(), Generation::FIRST, &journal.0)
-    }
-
-    #[test]
-    fn a_run_is_a_trace_and_each_attempt_a_span_of_it() {
-        let journal = Journal::created()
-            .with(started("charge:0", 1))
-            .with(failed_step("charge:0", 1, FailureOutcome::Retrying))
-            .with(started("charge:0", 2))
-            .with(completed_step("charge:0", 2, "1"))
-            .with(completed());
-        let spans = trace_of(&journal);
-        let [first, second, root] = &spans[..] else {
-            panic!("{spans:#?}");
-        };
-        let place = position(&run(), Generation::FIRST, &created());
-        assert_eq!(root.id, place.run().span);
-        assert_eq!(
-            (root.parent, root.start, root.end),
-            (None, time(0), time(5))
-        );
-        for (span, attempt) in [(first, 1), (second, 2)] {
-            assert_eq!(span.id, place.attempt(&at("charge:0"), attempt).span);
-            assert_eq!((span.trace, span.parent), (root.trace, Some(root.id)));
-        }
-        assert!(first.error.is_some() && second.error.is_none());
-    }
-
-    #[test]
-    fn a_run_that_goes_on_has_no_trace_yet() {
-        let journal = Journal::created().with(started("charge:0", 1));
-        assert_eq!(trace_of(&journal), []);
-    }
-
-    #[test]
-    fn a_run_hangs_under_whoever_started_it() {
-        let above = position(&run(), Generation::FIRST, &created());
-        let above = above.child(&at("child:0"), &RunId::new("c").unwrap());
-        let child = Created {
-            trace: Some(above),
-            ..created()
-        };
-        let spans = trace_of(&Journal::default().with(child).with(completed()));
-        assert_eq!(spans[0].trace, above.trace);
-        assert_eq!(spans[0].parent, Some(above.span));
-    }
-}
+mod tests;

@@ -14,8 +14,8 @@ pub use reason::{Reason, Why};
 
 use crate::overview::{EndingView, Overview, PauseView, RollbackView, StepView, WaitView};
 
-/// Why a run is not moving. `offered` states whether a live worker offers its workflow in its
-/// version.
+/// Returns why a run is not moving. `offered` states whether a live worker offers its workflow in
+/// its version.
 #[must_use]
 pub fn why(overview: &Overview, offered: bool) -> Why {
     let status = overview.status();
@@ -82,10 +82,10 @@ fn of_pause(pause: &PauseView) -> Reason {
             reason: request.reason.clone(),
         },
         PauseView::Paused { request, reason } => {
-            let asked = request.as_ref().and_then(|request| request.reason.clone());
+            let requested = request.as_ref().and_then(|request| request.reason.clone());
             Reason::Paused {
                 by: request.as_ref().and_then(|request| request.by.clone()),
-                reason: reason.as_ref().map(ToString::to_string).or(asked),
+                reason: reason.as_ref().map(ToString::to_string).or(requested),
             }
         }
     }
@@ -108,7 +108,7 @@ fn of_ending(ending: &EndingView) -> Reason {
     }
 }
 
-/// Steps and undos in flight. Retries are left out, because a run that is pausing starts none.
+/// Returns the steps and undos in flight. Retries are left out, because a run that is pausing starts none.
 fn in_flight(overview: &Overview) -> Vec<Reason> {
     let undoing = undo(overview).filter(|undo| matches!(undo, Reason::UndoRunning { .. }));
     let steps = steps_in_flight(overview);
@@ -214,7 +214,7 @@ fn steps(overview: &Overview, status: StepStatus) -> impl Iterator<Item = &StepV
     steps.filter(move |step| step.status == status)
 }
 
-/// Waits for which no event has arrived. A run whose event has arrived waits to be executed, not
+/// Returns the waits for which no event has arrived. A run whose event has arrived waits to be executed, not
 /// for the event.
 fn unmet_waits(overview: &Overview) -> Vec<&WaitView> {
     let mut at_hand: Vec<&Name> = overview.events.iter().map(|event| &event.name).collect();

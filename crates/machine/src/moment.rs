@@ -18,7 +18,6 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
-    /// When the iteration began.
     pub(crate) fn of_iteration(record: &LoopAdvanced) -> Self {
         Self {
             folded: record.folded,
@@ -26,7 +25,6 @@ impl Moment {
         }
     }
 
-    /// When a result took effect.
     pub(crate) fn of_result(effect: &TookEffect) -> Self {
         Self {
             folded: effect.folded,
@@ -34,7 +32,7 @@ impl Moment {
         }
     }
 
-    /// The moment that a record stores, if it took effect before it was durable.
+    /// Returns the moment that a record stores, if it took effect before it was durable.
     pub(crate) fn before(body: &Body) -> Option<Self> {
         match body {
             Body::LoopAdvanced(record) => Some(Self::of_iteration(record)),

@@ -29,7 +29,7 @@ pub enum FailureClass {
     TimedOut,
 }
 
-/// The delay before retry `retry` (counted from 1), limited by the cap of the policy.
+/// Returns the delay before retry `retry` (counted from 1), limited by the cap of the policy.
 ///
 /// With [`Backoff::Custom`] the workflow's own function chooses the delay; this returns the base
 /// for callers that cannot call it.
@@ -48,7 +48,8 @@ fn doubled(base: Duration, times: u32) -> Duration {
     (0..times.min(DOUBLINGS_MAX)).fold(base, |delay, _| delay.saturating_mul(2))
 }
 
-/// The outcome of a failed attempt of a step, and the time of the next attempt if there is one.
+/// Returns the outcome of a failed attempt of a step, and the time of the next attempt if there is
+/// one.
 ///
 /// `failures_before` is the number of recorded failures of the step. An attempt that was lost with
 /// its process is not a failure, so takeovers do not use up retries.
@@ -76,9 +77,9 @@ pub fn after_step_failure(
     (FailureOutcome::Retrying, Some(now.after(delay)))
 }
 
-/// When a workflow function runs again after attempt `attempt` (counted from 1) failed: after
-/// 2^attempt seconds, at most an hour. `None` if no retries are left, or if the next attempt would
-/// begin after the deadline.
+/// Returns when a workflow function runs again after attempt `attempt` (counted from 1) failed:
+/// after 2^attempt seconds, at most an hour. `None` if no retries are left, or if the next attempt
+/// would begin after the deadline.
 #[must_use]
 pub fn after_execution_failure(
     attempt: u32,

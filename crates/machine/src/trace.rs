@@ -16,7 +16,7 @@ pub struct TraceRoot {
 }
 
 impl TraceRoot {
-    /// `above` is the span that started the run.
+    /// Creates a root below `above`, the span that started the run.
     #[must_use]
     pub fn new(generation: Generation, identity: Seed, above: Option<TraceParent>) -> Self {
         Self {
@@ -26,7 +26,7 @@ impl TraceRoot {
         }
     }
 
-    /// The run's position: in the trace that started it, or in a trace of its own.
+    /// Returns the run's position: in the trace that started it, or in a trace of its own.
     #[must_use]
     pub fn of(self, run: &RunId) -> RunTrace {
         let identity = self.identity.0.to_be_bytes();
@@ -50,37 +50,38 @@ pub struct RunTrace {
 }
 
 impl RunTrace {
-    /// The span of the run.
+    /// Returns the span of the run.
     #[must_use]
     pub fn run(&self) -> TraceParent {
         self.below(self.root)
     }
 
-    /// The span of an attempt of a step.
+    /// Returns the span of an attempt of a step.
     #[must_use]
     pub fn attempt(&self, step: &Location, attempt: u32) -> TraceParent {
         self.below(self.id("step", step, &attempt.to_be_bytes()))
     }
 
-    /// The span of an attempt to undo a step or child.
+    /// Returns the span of an attempt to undo a step or child.
     #[must_use]
     pub fn undo(&self, step: &Location, attempt: u32) -> TraceParent {
         self.below(self.id("undo", step, &attempt.to_be_bytes()))
     }
 
-    /// The span of a child that the run waits for, under which the child's own trace begins.
+    /// Returns the span of a child that the run waits for, under which the child's own trace
+    /// begins.
     #[must_use]
     pub fn child(&self, at: &Location, child: &RunId) -> TraceParent {
         self.below(self.id("child", at, child.as_str().as_bytes()))
     }
 
-    /// The span under which the run was started.
+    /// Returns the span under which the run was started.
     #[must_use]
     pub fn parent(&self) -> Option<SpanId> {
         self.parent
     }
 
-    /// The span that ends with a record: a wait, sleep or rpc.
+    /// Returns the span that ends with a record: a wait, sleep or rpc.
     #[must_use]
     pub fn ending_with(&self, kind: &str, at: &Location, record: RecordNumber) -> SpanId {
         self.id(kind, at, &record.0.to_be_bytes())

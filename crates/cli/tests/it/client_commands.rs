@@ -197,7 +197,7 @@ fn tail_prints_the_timeline_until_the_run_ends() {
     for part in [
         "Run of workflow `expense` (version 1) created",
         "Step `file-receipt:0` started",
-        "Question `approveExpense:0` asked",
+        "Rpc `approveExpense:0` requested",
         "answered after",
         "Run completed after",
     ] {

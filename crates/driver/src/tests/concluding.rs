@@ -46,7 +46,7 @@ fn a_stopped_activation_begins_no_step_and_releases_the_run() {
 }
 
 #[test]
-fn a_lost_activation_exits_and_ignores_what_comes_later() {
+fn a_lost_activation_exits_and_ignores_later_messages() {
     let mut shell = suspended();
     shell.driver.receive(Message::Lost);
     shell.driver.receive(Message::Resumed);

@@ -9,7 +9,7 @@ fn developing() -> Shell {
 }
 
 #[test]
-fn a_second_look_repeats_the_code_before_the_run_rests() {
+fn a_second_look_repeats_the_code_before_the_run_is_suspended() {
     let mut shell = developing();
     shell.next();
     shell.wait_for_go();
@@ -24,7 +24,7 @@ fn a_second_look_repeats_the_code_before_the_run_rests() {
 }
 
 #[test]
-fn code_that_does_something_else_the_second_time_is_reported_and_parked() {
+fn code_that_differs_in_the_second_look_is_reported_and_parked() {
     let mut shell = developing();
     shell.next();
     shell.wait_for_go();
@@ -55,7 +55,7 @@ fn records_that_arrive_during_a_second_look_end_it() {
 }
 
 #[test]
-fn a_check_reports_what_the_code_came_to() {
+fn a_check_reports_the_result_of_the_code() {
     let mut shell = Shell::of_new_run();
     shell.driver = Driver::check(setup(), shell.journal.clone());
     assert_eq!(shell.next(), Action::Start(json("5")));
@@ -76,19 +76,19 @@ fn a_check_reports_what_the_code_came_to() {
 fn iterate_twice(shell: &mut Shell, keep: u64) -> Location {
     let replay = &mut shell.driver.current().0.replay;
     let site = CallSite::Shell(0);
-    let (place, _) = replay
+    let (location, _) = replay
         .call(&Scope::ROOT, &name("each"), LoopCall, site)
         .unwrap();
     for iteration in 0..2 {
-        advance(shell, &place, iteration, keep);
+        advance(shell, &location, iteration, keep);
     }
-    place
+    location
 }
 
-fn advance(shell: &mut Shell, place: &Location, iteration: u64, keep: u64) {
+fn advance(shell: &mut Shell, location: &Location, iteration: u64, keep: u64) {
     let replay = &mut shell.driver.current().0.replay;
     let end = IterationEnd {
-        place,
+        location,
         iteration,
         done: false,
         keep,
@@ -111,7 +111,7 @@ fn a_dry_execution_forgets_the_undos_of_iterations_that_it_drops() {
 
     shell.driver = Driver::check(setup(), shell.journal.clone());
     shell.next();
-    let place = iterate_twice(&mut shell, 100);
+    let location = iterate_twice(&mut shell, 100);
     let gone: Location = "each/~1/a:0".parse().unwrap();
     let host = &mut shell.driver.current().0.host;
     host.0.insert(gone.clone());
@@ -119,7 +119,7 @@ fn a_dry_execution_forgets_the_undos_of_iterations_that_it_drops() {
     shell.driver.settled();
     assert!(matches!(shell.next(), Action::Resolve(..)));
     assert!(shell.driver.current().0.host.has_undo(&gone));
-    advance(&mut shell, &place, 2, 0);
+    advance(&mut shell, &location, 2, 0);
     shell.driver.settled();
     assert!(!shell.driver.current().0.host.has_undo(&gone));
 }

@@ -41,7 +41,7 @@ fn a_resumed_run_continues_when_everything_is_read() {
 }
 
 #[test]
-fn a_pass_that_another_node_began_is_begun_here_too() {
+fn a_pass_that_another_node_began_restarts_the_execution() {
     let mut shell = Shell::of_new_run();
     shell.next();
     shell.call_step("charge");

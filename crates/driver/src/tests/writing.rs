@@ -33,7 +33,7 @@ fn a_step_is_offered_once() {
 }
 
 #[test]
-fn code_that_was_woken_by_itself_is_polled_before_anything_is_decided() {
+fn code_that_woke_itself_is_polled_before_a_decision() {
     let mut shell = Shell::of_new_run();
     shell.next();
     shell.wait_for_go();
@@ -61,7 +61,7 @@ fn a_flush_timer_of_an_earlier_append_changes_nothing() {
 }
 
 #[test]
-fn a_refused_suspension_is_decided_again_with_what_came() {
+fn a_refused_suspension_is_decided_again_with_the_new_records() {
     let mut shell = Shell::of_new_run();
     shell.next();
     let op = shell.wait_for_go();

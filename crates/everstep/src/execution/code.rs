@@ -51,7 +51,7 @@ impl StartedCode {
             return Some(driver);
         }
         self.shared
-            .set_now(driver.current().0.replay.position().now());
+            .set_now(driver.current().0.replay.position().now);
         let slot = &mut self.root;
         let (driver, polled) = lend(driver, || {
             let polled = slot.as_mut().map_or(Poll::Pending, RunningRoot::poll);

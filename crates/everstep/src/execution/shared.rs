@@ -71,7 +71,7 @@ pub(crate) struct Shared {
 impl Shared {
     /// An execution that is about to start.
     pub(super) fn new(parts: Arc<SharedParts>, replay: &Replay) -> Self {
-        let info = replay.run().info();
+        let info = replay.run().info.as_ref();
         Self {
             key: Key::new(),
             metadata: RunMetadata {
@@ -82,7 +82,7 @@ impl Shared {
                 tags: info.map(|info| info.tags.clone()).unwrap_or_default(),
                 created_at: info.map(|info| info.created_at).unwrap_or_default(),
                 deadline: info.and_then(|info| info.deadline),
-                attempt: replay.run().pass(),
+                attempt: replay.run().pass,
             },
             step_of: StepOf {
                 run: parts.run.clone(),

@@ -194,7 +194,7 @@ where
             ControlFlow::Break(result) => (true, self.encode("result", result)?),
         };
         let end = IterationEnd {
-            place: &place,
+            location: &place,
             iteration,
             done,
             keep: u64::from(self.keep),

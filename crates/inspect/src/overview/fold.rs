@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, VecDeque};
 use everstep_model::record::{Diverged, ExecutionRetried};
 use everstep_model::{
     Body, Entry, Failure, Location, Name, Origin, Payload, Record, RecordNumber, RunStatus,
-    Timestamp,
+    StepStatus, Timestamp,
 };
 
-use super::place::Place;
 use super::views::{
     ChildView, EndingView, EventView, OpenRpc, PauseView, RollbackView, SleepView, StepView,
     WaitView,
@@ -83,8 +82,28 @@ pub struct Overview {
     /// The number of steps that wait for their next attempt.
     pub(super) in_backoff: usize,
     /// Every operation seen so far.
-    pub(super) places: BTreeMap<Location, Place>,
+    pub(super) seen: BTreeMap<Location, Seen>,
     pub(super) undos: UndoFold,
+}
+
+/// An operation, whether open or closed. The first record about a location decides its kind.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Seen {
+    /// The first record about the location.
+    pub(super) first: RecordNumber,
+    pub(super) kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Kind {
+    Step {
+        /// Index in `Overview::steps`.
+        index: usize,
+        /// The pass of the function in which the step last changed.
+        execution: u32,
+    },
+    /// A wait, sleep, rpc or child.
+    Other,
 }
 
 /// The position and time of the record being folded.
@@ -95,13 +114,13 @@ pub(super) struct Stamp {
 }
 
 impl Overview {
-    /// An overview of an empty journal.
+    /// Creates the overview of an empty journal.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The overview of a journal, or of a prefix of one.
+    /// Returns the overview of a journal, or of a prefix of one.
     #[must_use]
     pub fn of(entries: &[Entry]) -> Self {
         let mut overview = Self::new();
@@ -142,15 +161,19 @@ impl Overview {
         match body {
             Body::Created(record) => self.created(at, record),
             Body::Event(record) => self.event(at, record),
-            Body::RpcAnswered(record) => self.rpc_answered(record),
+            Body::RpcAnswered(record) => self.rpcs.retain(|rpc| rpc.rpc_id != record.rpc_id),
             Body::TimerFired(record) => self.timer_fired(at, record),
             Body::ChildFinished(record) => self.child_finished(record),
             Body::PauseRequested(record) => self.pause_requested(record),
             Body::ResumeRequested(_) | Body::Resumed(_) => self.pause = None,
             Body::CancelRequested(record) => self.begin_end(EndingView::Cancel(record.clone())),
             Body::Terminated(record) => self.terminated(at, record),
-            Body::StepSkipped(record) => self.step_skipped(at, record),
-            Body::StepEdited(record) => self.step_edited(at, record),
+            Body::StepSkipped(record) => self.change_step(at, &record.location, |step| {
+                step.succeed(StepStatus::Skipped, &record.result, at.time);
+            }),
+            Body::StepEdited(record) => self.change_step(at, &record.location, |step| {
+                step.succeed(StepStatus::Completed, &record.result, at.time);
+            }),
             Body::ForcedFailure(record) => self.forced_failure(at, record),
             Body::DeadlinePassed(record) => self.begin_end(EndingView::Deadline(record.deadline)),
             Body::StepStarted(record) => self.step_started(at, record),
@@ -165,11 +188,14 @@ impl Overview {
             Body::RpcCompleted(record) => self.close_rpc(&record.location),
             Body::BranchCompleted(record) => self.branch_left(&record.location, &record.branch),
             Body::BranchFailed(record) => self.branch_left(&record.location, &record.branch),
-            Body::RaceWon(record) => self.race_left(&record.location),
+            // The other branches are dropped.
+            Body::RaceWon(record) => self.leave(&record.location, |_| true),
             Body::LoopAdvanced(record) => self.loop_advanced(record),
             Body::ChildStarted(record) => self.child_started(at, record),
             Body::Removed(record) => self.removed(&record.location),
-            Body::NoReturn(_) => self.no_return(at),
+            Body::NoReturn(_) => {
+                self.no_return_at.get_or_insert(at.time);
+            }
             Body::UndoStarted(record) => self.undo_started(at, record),
             Body::UndoCompleted(record) => self.undo_completed(at, record),
             Body::UndoFailed(record) => self.undo_failed(record),

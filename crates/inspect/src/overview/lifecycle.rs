@@ -1,9 +1,13 @@
-//! Records that create a run and records that end it.
+//! Records about the run as a whole: its creation, pauses, passes and end, and timers.
 
-use everstep_model::record::{Cancelled, Completed, Created, Failed, RollbackFailed, Terminated};
-use everstep_model::{Location, RunStatus};
+use everstep_model::record::{
+    Cancelled, Completed, Created, ExecutionRetried, Failed, ForcedFailure, PauseRequested, Paused,
+    RollbackFailed, Terminated, TimerFired, TimerPurpose,
+};
+use everstep_model::{Location, RunStatus, StepStatus};
 
 use super::fold::{Overview, Stamp};
+use super::views::{EndingView, PauseView};
 
 impl Overview {
     pub(super) fn created(&mut self, at: Stamp, record: &Created) {
@@ -56,5 +60,77 @@ impl Overview {
         self.pause = None;
         self.execution_retry = None;
         self.diverged = None;
+    }
+
+    pub(super) fn pause_requested(&mut self, record: &PauseRequested) {
+        self.pause
+            .get_or_insert_with(|| PauseView::Requested(record.clone()));
+    }
+
+    pub(super) fn paused(&mut self, record: &Paused) {
+        let request = match &self.pause {
+            Some(PauseView::Paused { .. }) => return,
+            Some(PauseView::Requested(request)) => Some(request.clone()),
+            None => None,
+        };
+        self.pause = Some(PauseView::Paused {
+            request,
+            reason: record.reason.clone(),
+        });
+    }
+
+    /// Closes every open operation, because the run is about to end. Steps in flight still finish.
+    pub(super) fn begin_end(&mut self, ending: EndingView) {
+        if self.ending.is_none() {
+            self.ending = Some(ending);
+            self.close_where(|_| true);
+        }
+    }
+
+    pub(super) fn forced_failure(&mut self, at: Stamp, record: &ForcedFailure) {
+        let Some(location) = &record.location else {
+            return self.begin_end(EndingView::Forced(record.clone()));
+        };
+        if self.is_other_than_a_step(location) {
+            return self.close_where(|open| open == location);
+        }
+        self.change_step(at, location, |step| {
+            step.fail(StepStatus::Failed, &record.error, at.time);
+        });
+    }
+
+    pub(super) fn execution_retried(&mut self, record: &ExecutionRetried) {
+        let next = record.attempt.saturating_add(1);
+        self.execution_attempt = self.execution_attempt.max(next);
+        self.execution_retry = Some(record.clone());
+    }
+
+    pub(super) fn timer_fired(&mut self, at: Stamp, record: &TimerFired) {
+        let due = record.due;
+        match (record.purpose, &record.location) {
+            (TimerPurpose::Sleep, Some(location)) => {
+                self.sleeps.retain(|sleep| sleep.location != *location);
+            }
+            (TimerPurpose::Wait, Some(location)) => self.close_wait(location),
+            (TimerPurpose::Rpc, Some(location)) => self.close_rpc(location),
+            (TimerPurpose::Child, Some(location)) => self.close_where(|open| open == location),
+            (TimerPurpose::Retry, Some(location)) => self.step_retry_due(at, location, due),
+            (TimerPurpose::Undo, Some(location)) => self.undo_retry_due(at, location, due),
+            (TimerPurpose::ExecutionRetry, _) => {
+                self.execution_retry.take_if(|retry| retry.retry_at <= due);
+            }
+            (TimerPurpose::Deadline, _) => self.begin_end(EndingView::Deadline(due)),
+            // Only user streams expire, and timers of operations name their locations.
+            (
+                TimerPurpose::Sleep
+                | TimerPurpose::Wait
+                | TimerPurpose::Rpc
+                | TimerPurpose::Child
+                | TimerPurpose::Retry
+                | TimerPurpose::Undo
+                | TimerPurpose::Expiry,
+                _,
+            ) => {}
+        }
     }
 }

@@ -3,18 +3,14 @@
 //! The fold is total: every sequence of records has a meaning. If two records compete, the first wins, and records after
 //! the end of the run change nothing.
 
-mod control;
 mod fold;
 mod lifecycle;
 mod operations;
-mod place;
-mod rpcs;
 mod scopes;
 mod status;
 mod steps;
 #[cfg(test)]
 mod tests;
-mod timers;
 mod undo;
 mod views;
 mod waits;

@@ -2,30 +2,29 @@
 
 use everstep_model::{Location, RecordNumber, RecordRange, StepStatus};
 
-use super::fold::{Overview, Stamp};
-use super::place::{Kind, Place};
+use super::fold::{Kind, Overview, Seen, Stamp};
 
 impl Overview {
     /// Registers an operation that is not a step. Returns whether it is open: its location is new,
     /// and the run is not about to end.
     pub(super) fn opens(&mut self, at: Stamp, location: &Location) -> bool {
-        if self.places.contains_key(location) {
+        if self.seen.contains_key(location) {
             return false;
         }
-        let place = Place {
+        let operation = Seen {
             first: at.number,
             kind: Kind::Other,
         };
-        self.places.insert(location.clone(), place);
+        self.seen.insert(location.clone(), operation);
         self.ending.is_none()
     }
 
     pub(super) fn is_other_than_a_step(&self, location: &Location) -> bool {
-        let place = self.places.get(location);
-        place.is_some_and(|place| place.kind == Kind::Other)
+        let seen = self.seen.get(location);
+        seen.is_some_and(|seen| seen.kind == Kind::Other)
     }
 
-    /// Whether an operation other than a step is open at this location.
+    /// Returns whether an operation other than a step is open at this location.
     pub(crate) fn is_open(&self, location: &Location) -> bool {
         let waits = self.waits.iter().map(|wait| &wait.location);
         let sleeps = self.sleeps.iter().map(|sleep| &sleep.location);
@@ -52,26 +51,21 @@ impl Overview {
             let mut ranges = dropped.iter();
             ranges.any(|range| (range.first..=range.last).contains(&number))
         };
-        self.places.retain(|_, place| !is_gone(place.first));
+        self.seen.retain(|_, seen| !is_gone(seen.first));
         self.events.retain(|event| !is_gone(event.number));
-        let places = std::mem::take(&mut self.places);
-        self.steps
-            .retain(|step| places.contains_key(&step.location));
-        self.close_where(|location| !places.contains_key(location));
-        self.places = places;
-        self.index_steps();
-    }
-
-    fn index_steps(&mut self) {
+        let mut seen = std::mem::take(&mut self.seen);
+        self.steps.retain(|step| seen.contains_key(&step.location));
+        self.close_where(|location| !seen.contains_key(location));
         (self.in_flight, self.in_backoff) = (0, 0);
         for (position, step) in self.steps.iter().enumerate() {
-            if let Some(place) = self.places.get_mut(&step.location)
-                && let Kind::Step { index, .. } = &mut place.kind
+            if let Some(seen) = seen.get_mut(&step.location)
+                && let Kind::Step { index, .. } = &mut seen.kind
             {
                 *index = position;
             }
             self.in_flight += usize::from(step.status == StepStatus::Running);
             self.in_backoff += usize::from(step.status == StepStatus::Retrying);
         }
+        self.seen = seen;
     }
 }

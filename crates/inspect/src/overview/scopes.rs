@@ -18,11 +18,6 @@ impl Overview {
         );
     }
 
-    /// The race has a winner, so the other branches are dropped.
-    pub(super) fn race_left(&mut self, owner: &Location) {
-        self.leave(owner, |_| true);
-    }
-
     pub(super) fn loop_advanced(&mut self, record: &LoopAdvanced) {
         self.leave(&record.location, |next| {
             record.done
@@ -31,13 +26,14 @@ impl Overview {
         self.forget(&record.dropped);
     }
 
-    /// The code no longer has this operation, so neither it nor anything inside it is open.
-    pub(super) fn removed(&mut self, place: &Location) {
-        self.close_where(|location| location == place);
-        self.leave(place, |_| true);
+    /// Closes an operation that was removed from the code, and everything inside it.
+    pub(super) fn removed(&mut self, location: &Location) {
+        self.close_where(|open| open == location);
+        self.leave(location, |_| true);
     }
 
-    fn leave(&mut self, owner: &Location, is_left: impl Fn(Option<&Segment>) -> bool) {
+    /// Closes what is open inside an operation, if the segment after it is left.
+    pub(super) fn leave(&mut self, owner: &Location, is_left: impl Fn(Option<&Segment>) -> bool) {
         self.close_where(|location| match inside(location, owner) {
             Some(path) => is_left(path.first()),
             None => false,
@@ -45,15 +41,15 @@ impl Overview {
     }
 }
 
-/// The path from `owner` to the scope of `location`; `None` if `location` is not inside.
+/// Returns the path from `owner` to the scope of `location`; `None` if `location` is not inside.
 fn inside<'a>(location: &'a Location, owner: &Location) -> Option<&'a [Segment]> {
     let path = location.scope.segments();
-    let below = path.strip_prefix(owner.scope.segments())?;
-    let (first, rest) = below.split_first()?;
-    match first {
-        Segment::Named(name, counter) if *name == owner.name && *counter == owner.counter => {
+    match path.strip_prefix(owner.scope.segments())? {
+        [Segment::Named(name, counter), rest @ ..]
+            if *name == owner.name && *counter == owner.counter =>
+        {
             Some(rest)
         }
-        Segment::Named(..) | Segment::Iteration(_) => None,
+        _ => None,
     }
 }

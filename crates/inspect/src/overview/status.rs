@@ -2,13 +2,12 @@
 
 use everstep_model::{Location, RunStatus};
 
-use super::fold::Overview;
-use super::place::Kind;
+use super::fold::{Kind, Overview};
 use super::views::{EndingView, PauseView, StepView};
 
 impl Overview {
-    /// The status. An end takes precedence over pauses and rollbacks, and those over what the run
-    /// waits for.
+    /// Returns the status. An end takes precedence over pauses and rollbacks, and those over what
+    /// the run waits for.
     ///
     /// Suspending writes no record of its own: the operations that the run waits for are in the
     /// journal.
@@ -38,7 +37,7 @@ impl Overview {
         self.resting_on().unwrap_or(RunStatus::Running)
     }
 
-    /// What the run waits for; `None` if it has work to do.
+    /// Returns what the run waits for; `None` if it has work to do.
     fn resting_on(&self) -> Option<RunStatus> {
         if self.ending.is_some() {
             return None;
@@ -59,10 +58,10 @@ impl Overview {
         (!self.sleeps.is_empty()).then_some(RunStatus::Sleeping)
     }
 
-    /// The step at a location.
+    /// Returns the step at a location.
     #[must_use]
     pub fn step(&self, location: &Location) -> Option<&StepView> {
-        match self.places.get(location)?.kind {
+        match self.seen.get(location)?.kind {
             Kind::Step { index, .. } => self.steps.get(index),
             Kind::Other => None,
         }

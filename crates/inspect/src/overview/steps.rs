@@ -1,12 +1,11 @@
 //! Steps: attempts, results and edits by operators.
 
 use everstep_model::record::{
-    FailureOutcome, StepAbandoned, StepCompleted, StepEdited, StepFailed, StepSkipped, StepStarted,
+    FailureOutcome, StepAbandoned, StepCompleted, StepFailed, StepStarted,
 };
 use everstep_model::{Failure, Location, Payload, StepStatus, Timestamp};
 
-use super::fold::{Overview, Stamp};
-use super::place::{Kind, Place};
+use super::fold::{Kind, Overview, Seen, Stamp};
 use super::views::StepView;
 
 impl Overview {
@@ -48,26 +47,9 @@ impl Overview {
 
     pub(super) fn step_abandoned(&mut self, at: Stamp, record: &StepAbandoned) {
         // The same record is written for a child that the run no longer waits for.
-        self.close_child(&record.location);
+        self.children
+            .retain(|child| child.location != record.location);
         self.change_step(at, &record.location, |step| step.abandon(at.time));
-    }
-
-    pub(super) fn step_skipped(&mut self, at: Stamp, record: &StepSkipped) {
-        self.change_step(at, &record.location, |step| {
-            step.succeed(StepStatus::Skipped, &record.result, at.time);
-        });
-    }
-
-    pub(super) fn step_edited(&mut self, at: Stamp, record: &StepEdited) {
-        self.change_step(at, &record.location, |step| {
-            step.succeed(StepStatus::Completed, &record.result, at.time);
-        });
-    }
-
-    pub(super) fn step_forced_to_fail(&mut self, at: Stamp, location: &Location, error: &Failure) {
-        self.change_step(at, location, |step| {
-            step.fail(StepStatus::Failed, error, at.time);
-        });
     }
 
     pub(super) fn step_retry_due(&mut self, at: Stamp, location: &Location, due: Timestamp) {
@@ -90,13 +72,18 @@ impl Overview {
             // A listed step may have no earlier record.
             self.update_step(at, location, |_, _| {});
         }
-        let unsettled = self.steps.iter_mut().filter(|step| step.is_unsettled());
-        unsettled.for_each(|step| step.abandon(at.time));
+        let open = self.steps.iter_mut().filter(|step| step.is_open());
+        open.for_each(|step| step.abandon(at.time));
         (self.in_flight, self.in_backoff) = (0, 0);
     }
 
     /// Changes a step unless its outcome is final. Adds the step if it is new.
-    fn change_step(&mut self, at: Stamp, location: &Location, change: impl FnOnce(&mut StepView)) {
+    pub(super) fn change_step(
+        &mut self,
+        at: Stamp,
+        location: &Location,
+        change: impl FnOnce(&mut StepView),
+    ) {
         let current = self.execution_attempt;
         self.update_step(at, location, |step, execution| {
             let may_change = match step.status {
@@ -121,14 +108,14 @@ impl Overview {
         location: &Location,
         update: impl FnOnce(&mut StepView, &mut u32),
     ) {
-        if !self.places.contains_key(location) {
+        if !self.seen.contains_key(location) {
             self.add_step(at, location);
         }
-        let Some(place) = self.places.get_mut(location) else {
+        let Some(seen) = self.seen.get_mut(location) else {
             return;
         };
         // Ignore records about a step at the location of another operation.
-        let Kind::Step { index, execution } = &mut place.kind else {
+        let Kind::Step { index, execution } = &mut seen.kind else {
             return;
         };
         let Some(step) = self.steps.get_mut(*index) else {
@@ -150,11 +137,8 @@ impl Overview {
             index: self.steps.len(),
             execution: self.execution_attempt,
         };
-        let place = Place {
-            first: at.number,
-            kind,
-        };
-        self.places.insert(location.clone(), place);
+        let first = at.number;
+        self.seen.insert(location.clone(), Seen { first, kind });
         self.steps.push(StepView::new(location.clone()));
         self.in_flight += 1;
     }
@@ -175,23 +159,23 @@ impl Overview {
 }
 
 impl StepView {
-    fn is_unsettled(&self) -> bool {
+    fn is_open(&self) -> bool {
         matches!(self.status, StepStatus::Running | StepStatus::Retrying)
     }
 
-    fn succeed(&mut self, status: StepStatus, result: &Payload, time: Timestamp) {
-        self.settle(status, time);
+    pub(super) fn succeed(&mut self, status: StepStatus, result: &Payload, time: Timestamp) {
+        self.end(status, time);
         self.result = (!self.sensitive).then(|| result.clone());
         self.error = None;
     }
 
-    fn fail(&mut self, status: StepStatus, error: &Failure, time: Timestamp) {
-        self.settle(status, time);
+    pub(super) fn fail(&mut self, status: StepStatus, error: &Failure, time: Timestamp) {
+        self.end(status, time);
         self.error = Some(error.clone());
     }
 
     fn abandon(&mut self, time: Timestamp) {
-        self.settle(StepStatus::Abandoned, time);
+        self.end(StepStatus::Abandoned, time);
     }
 
     fn back_off(&mut self, error: &Failure, retry_at: Option<Timestamp>) {
@@ -201,7 +185,7 @@ impl StepView {
         self.next_retry_at = retry_at;
     }
 
-    fn settle(&mut self, status: StepStatus, time: Timestamp) {
+    fn end(&mut self, status: StepStatus, time: Timestamp) {
         self.status = status;
         self.completed_at = Some(time);
         self.next_retry_at = None;

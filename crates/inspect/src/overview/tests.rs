@@ -9,7 +9,7 @@ use everstep_model::{Body, Entry, Name, RecordNumber, RunStatus, StepOptions, St
 use proptest::prelude::*;
 
 use super::*;
-use crate::samples::*;
+use crate::tests::*;
 
 fn statuses(overview: &Overview) -> Vec<StepStatus> {
     overview.steps.iter().map(|step| step.status).collect()
@@ -59,10 +59,10 @@ fn a_sensitive_step_shows_its_errors_and_not_its_result() {
 
 // B183
 #[test]
-fn operators_settle_only_what_is_not_settled() {
-    let forced = |place: &str| ForcedFailure {
+fn operators_change_only_steps_without_an_outcome() {
+    let forced = |location: &str| ForcedFailure {
         so_far: None,
-        location: Some(at(place)),
+        location: Some(at(location)),
         error: failure("forced"),
         by: None,
     };
@@ -99,7 +99,7 @@ fn operators_settle_only_what_is_not_settled() {
 }
 
 #[test]
-fn the_end_abandons_what_is_not_settled() {
+fn the_end_abandons_steps_without_an_outcome() {
     let overview = Journal::created()
         .with(completed_step("a:0", 1, "1"))
         .with(started("b:0", 1))
@@ -122,7 +122,7 @@ fn the_end_abandons_what_is_not_settled() {
 
 // B206
 #[test]
-fn undone_steps_are_marked_and_code_that_goes_on_ends_the_rollback() {
+fn undone_steps_are_marked_and_code_that_goes_forward_ends_the_rollback() {
     let undoing = Journal::created()
         .with(completed_step("a:0", 1, "1"))
         .with(UndoStarted {
@@ -156,10 +156,10 @@ fn a_failed_undo_is_retried_when_its_own_timer_fires() {
     let journal = Journal::created()
         .with(completed_step("a:0", 1, "1"))
         .with(undo_failed.clone());
-    let after = |place, due| {
+    let after = |location, due| {
         journal
             .clone()
-            .with(fired(TimerPurpose::Undo, Some(place), due))
+            .with(fired(TimerPurpose::Undo, Some(location), due))
             .overview()
     };
     for waits in [
@@ -192,7 +192,7 @@ fn a_failed_undo_is_retried_when_its_own_timer_fires() {
 
 // B203
 #[test]
-fn an_overview_has_type_history_and_times() {
+fn an_overview_has_workflow_steps_and_times() {
     let overview = Journal::created()
         .with(started("a:0", 1))
         .with(completed_step("a:0", 1, "1"))

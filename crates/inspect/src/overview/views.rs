@@ -10,7 +10,6 @@ use everstep_model::{
     Failure, Location, Name, Payload, RecordNumber, RpcId, RunId, StepStatus, Timestamp,
 };
 
-/// A step of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepView {
     pub location: Location,
@@ -32,7 +31,7 @@ pub struct StepView {
 }
 
 impl StepView {
-    /// A step about which only its location is known.
+    /// Creates a step about which only its location is known.
     pub(super) fn new(location: Location) -> Self {
         Self {
             location,
@@ -60,7 +59,6 @@ pub struct WaitView {
     pub batch: u32,
 }
 
-/// An open sleep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SleepView {
     pub location: Location,
@@ -121,9 +119,7 @@ pub enum PauseView {
 /// What is about to end the run. It resolves all open operations.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EndingView {
-    /// A request to cancel.
     Cancel(CancelRequested),
-    /// The deadline of the run passed.
     Deadline(Timestamp),
     /// An operator forced the run to fail.
     Forced(ForcedFailure),
@@ -132,12 +128,10 @@ pub enum EndingView {
 /// The progress of a rollback.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RollbackView {
-    /// An undo is in flight.
     Undoing {
         step: Location,
         /// The attempt of the undo, counted from 1.
         attempt: u32,
-        /// The start of the attempt.
         since: Timestamp,
     },
     /// An undo failed and will be retried.

@@ -1,12 +1,12 @@
-//! Events, waits, sleeps and awaited children.
+//! Events, waits, sleeps, rpcs and awaited children.
 
 use everstep_model::Location;
 use everstep_model::record::{
-    ChildFinished, ChildStarted, Event, Sleeping, WaitCompleted, Waiting,
+    ChildFinished, ChildStarted, Event, RpcRequested, Sleeping, WaitCompleted, Waiting,
 };
 
 use super::fold::{Overview, Stamp};
-use super::views::{ChildView, EventView, SleepView, WaitView};
+use super::views::{ChildView, EventView, OpenRpc, SleepView, WaitView};
 
 impl Overview {
     pub(super) fn event(&mut self, at: Stamp, record: &Event) {
@@ -53,10 +53,6 @@ impl Overview {
         }
     }
 
-    pub(super) fn close_sleep(&mut self, location: &Location) {
-        self.sleeps.retain(|sleep| sleep.location != *location);
-    }
-
     pub(super) fn child_started(&mut self, at: Stamp, record: &ChildStarted) {
         // A later pass of the function may start another child where an earlier pass abandoned one.
         let is_again = self.execution_attempt > 1 && self.ending.is_none();
@@ -84,7 +80,27 @@ impl Overview {
         self.children.retain(|child| !is_it(child));
     }
 
-    pub(super) fn close_child(&mut self, location: &Location) {
-        self.children.retain(|child| child.location != *location);
+    pub(super) fn rpc_requested(&mut self, at: Stamp, record: &RpcRequested) {
+        if self.opens(at, &record.location) {
+            self.rpcs.push(OpenRpc {
+                rpc_id: record.rpc_id.clone(),
+                method: record.method.clone(),
+                args: record.args.clone(),
+                since: at.time,
+                deadline: record.deadline,
+                location: record.location.clone(),
+            });
+            return;
+        }
+        // A copied run repeats an open rpc under an id of its own; the old id belongs to the
+        // original run.
+        let mut open = self.rpcs.iter_mut();
+        if let Some(rpc) = open.find(|rpc| rpc.location == record.location) {
+            rpc.rpc_id = record.rpc_id.clone();
+        }
+    }
+
+    pub(super) fn close_rpc(&mut self, location: &Location) {
+        self.rpcs.retain(|rpc| rpc.location != *location);
     }
 }

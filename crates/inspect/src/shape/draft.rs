@@ -15,7 +15,7 @@ pub(super) struct Draft {
     /// `None` if only records about its inside were seen.
     pub(super) kind: Option<NodeKind>,
     /// The outcome according to its own records. The status of steps comes from the overview.
-    pub(super) settled: Option<NodeStatus>,
+    pub(super) outcome: Option<NodeStatus>,
     /// The progress of its undo.
     pub(super) undo: Option<NodeStatus>,
     inside: BTreeMap<Segment, Draft>,
@@ -24,26 +24,24 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// The part at a location. Adds it and its ancestors if they are new.
+    /// Returns the part at a location. Adds it and its ancestors if they are new.
     pub(super) fn at(&mut self, location: &Location) -> &mut Self {
         let own = Segment::Named(location.name.clone(), location.counter);
         let above = location.scope.segments().iter().take(DEPTH_MAX - 1);
         above.chain([&own]).fold(self, Self::child)
     }
 
-    /// The part at a location, if it is known.
+    /// Returns the part at a location, if it is known.
     pub(super) fn known(&mut self, location: &Location) -> Option<&mut Self> {
         let own = Segment::Named(location.name.clone(), location.counter);
         let mut path = location.scope.segments().iter().chain([&own]);
         path.try_fold(self, |part, segment| part.inside.get_mut(segment))
     }
 
-    /// A branch of the join, race or switch at a location.
+    /// Returns a branch of the join, race or switch at a location.
     pub(super) fn branch(&mut self, owner: &Location, branch: &Name) -> &mut Self {
         self.at(&Location {
-            scope: owner
-                .scope
-                .child(Segment::Named(owner.name.clone(), owner.counter)),
+            scope: owner.inner_scope(),
             name: branch.clone(),
             counter: 0,
         })
@@ -57,7 +55,7 @@ impl Draft {
         })
     }
 
-    /// The parts inside, in the order of first appearance.
+    /// Returns the parts inside, in the order of first appearance.
     pub(super) fn parts(&self) -> Vec<(&Segment, &Self)> {
         let mut parts: Vec<_> = self.inside.iter().collect();
         parts.sort_by_key(|(_, part)| part.position);
@@ -72,13 +70,13 @@ impl Draft {
     }
 
     /// Sets the outcome unless an earlier record did.
-    pub(super) fn settle(&mut self, status: NodeStatus) {
-        self.settled.get_or_insert(status);
+    pub(super) fn set_outcome(&mut self, status: NodeStatus) {
+        self.outcome.get_or_insert(status);
     }
 
     /// Clears failures, because the next pass of the function repeats what failed.
     pub(super) fn forget_failures(&mut self) {
-        self.settled.take_if(|status| *status == NodeStatus::Failed);
+        self.outcome.take_if(|status| *status == NodeStatus::Failed);
         self.inside.values_mut().for_each(Self::forget_failures);
     }
 }

@@ -6,15 +6,12 @@
 //! records has a shape, and compaction does not change it.
 
 mod build;
-mod collapse;
 mod draft;
-mod dropped;
-mod grow;
+mod iterations;
 mod mermaid;
 mod node;
-#[cfg(test)]
-mod random;
-mod settle;
+mod records;
+mod status;
 #[cfg(test)]
 mod tests;
 

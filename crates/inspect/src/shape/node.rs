@@ -8,7 +8,6 @@
 use everstep_model::{Location, Name, RunId, RunStatus};
 use serde::Serialize;
 
-/// The structure of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Shape {
@@ -34,7 +33,6 @@ pub struct Node {
     pub children: Vec<Node>,
 }
 
-/// The kind of an operation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -116,7 +114,7 @@ impl NodeStatus {
         Self::Running,
     ];
 
-    /// The permanent name on the wire.
+    /// Returns the permanent name on the wire.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -132,7 +130,7 @@ impl NodeStatus {
         }
     }
 
-    /// Whether the part can still change.
+    /// Returns whether the part can still change.
     #[must_use]
     pub fn is_open(self) -> bool {
         match self {

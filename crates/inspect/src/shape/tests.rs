@@ -1,19 +1,21 @@
 //! Claims about shapes and charts. The properties hold for any sequence of records, sensible or not.
 
+mod grammar;
+mod random;
+
 use everstep_model::record::*;
 use everstep_model::{Body, RecordNumber, RecordRange, RunStatus};
 use proptest::prelude::*;
 
-use super::mermaid::grammar;
-use super::random::any_shape;
 use super::*;
-use crate::samples::*;
+use crate::tests::*;
+use random::any_shape;
 
 fn of(bodies: impl IntoIterator<Item = Body>) -> Shape {
     shape(&Journal::created().with_all(bodies).0)
 }
 
-/// The tree on one line: `name kind status [children]`.
+/// Returns the tree on one line: `name kind status [children]`.
 fn outline(nodes: &[Node]) -> String {
     let node = |node: &Node| {
         let kind = match &node.kind {
@@ -35,8 +37,8 @@ fn outline(nodes: &[Node]) -> String {
             inside if inside.is_empty() => inside,
             inside => format!(" [{inside}]"),
         };
-        let (place, status) = (&node.location, node.status.as_str());
-        format!("{place} {kind} {status}{undo}{inside}")
+        let (location, status) = (&node.location, node.status.as_str());
+        format!("{location} {kind} {status}{undo}{inside}")
     };
     nodes.iter().map(node).collect::<Vec<_>>().join(", ")
 }
@@ -120,7 +122,7 @@ proptest! {
         let chart = to_mermaid(&shape);
         let parsed = grammar::parse(&chart);
         prop_assert!(parsed.is_ok(), "{parsed:?}\n{chart}");
-        // Every name is there as it was given.
+        // Every name is shown unchanged.
         let labels: Vec<_> = parsed.unwrap().labels.into_values().collect();
         for node in all_nodes(&shape.nodes) {
             if matches!(node.kind, NodeKind::Step) {
@@ -131,7 +133,7 @@ proptest! {
     }
 
     #[test]
-    fn whoever_saw_what_was_dropped_sees_the_same(journal in any_journal()) {
+    fn readers_of_dropped_records_see_the_same_shape(journal in any_journal()) {
         let mut kept = journal.0.clone();
         for entry in &journal.0 {
             if let Body::LoopAdvanced(advanced) = &entry.record.body {
@@ -141,7 +143,7 @@ proptest! {
                 });
             }
         }
-        // A record that says what was dropped may be dropped itself, and is then not heard by either.
+        // A record that names dropped records may be dropped itself. Neither reader sees it then.
         let is_kept = |entry: &Entry| kept.contains(entry);
         let is_heard = |entry: &Entry| !matches!(&entry.record.body, Body::LoopAdvanced(a) if !a.dropped.is_empty());
         prop_assume!(journal.0.iter().all(|entry| is_kept(entry) || is_heard(entry)));
@@ -149,7 +151,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_is_open_in_a_run_that_is_over(journal in any_journal()) {
+    fn nothing_is_open_in_an_ended_run(journal in any_journal()) {
         let shape = shape(&journal.with(completed()).0);
         prop_assert!(shape.status.is_terminal());
         for node in all_nodes(&shape.nodes) {
@@ -168,7 +170,7 @@ proptest! {
 }
 
 #[test]
-fn steps_stand_in_the_order_they_appeared() {
+fn steps_are_listed_in_the_order_of_their_first_records() {
     check(
         [
             done("b:0"),
@@ -181,7 +183,7 @@ fn steps_stand_in_the_order_they_appeared() {
 }
 
 #[test]
-fn what_rests_waits_until_it_ends() {
+fn waiting_operations_wait_until_they_end() {
     let open = [
         Body::from(sleeping("s:0")),
         waiting("w:0", &["yes"]).into(),
@@ -210,7 +212,7 @@ fn what_rests_waits_until_it_ends() {
 }
 
 #[test]
-fn a_join_has_a_lane_per_branch_and_ends_with_the_last() {
+fn a_join_shows_its_branches_and_ends_with_the_last() {
     let begun = [branches("fan:0", BranchesKind::Join), done("fan/y/a:0")];
     check(
         begun.clone(),
@@ -255,7 +257,7 @@ fn the_iterations_of_a_loop_are_shown_as_one() {
         two.clone(),
         "each:0 loop×2 running [each/~1/a:0 step completed, each/~1/b:0 step running]",
     );
-    // Iterations that were dropped are counted by the record that says so.
+    // The record that drops iterations still counts them.
     check(
         [advanced("each:0", 41, true, &[(1, 3)]).into()],
         "each:0 loop×42 completed",
@@ -263,8 +265,8 @@ fn the_iterations_of_a_loop_are_shown_as_one() {
 }
 
 #[test]
-fn the_open_or_failed_iteration_shows() {
-    let fatal = |place: &str| Body::from(failed_step(place, 1, FailureOutcome::Fatal));
+fn an_open_or_failed_iteration_takes_precedence() {
+    let fatal = |location: &str| Body::from(failed_step(location, 1, FailureOutcome::Fatal));
     check(
         [
             fatal("each/~0/a:0"),
@@ -284,7 +286,7 @@ fn the_open_or_failed_iteration_shows() {
 }
 
 #[test]
-fn loops_in_branches_in_loops_are_laid_over_each_other() {
+fn iterations_of_nested_loops_are_merged() {
     check(
         [
             branches("o/~0/fan:0", BranchesKind::Join),
@@ -313,7 +315,7 @@ fn a_switch_shows_what_was_chosen() {
 }
 
 #[test]
-fn an_undo_hangs_on_its_child() {
+fn an_undo_belongs_to_its_child() {
     let location = at("ship:0");
     let undo = UndoStarted {
         location: location.clone(),
@@ -336,7 +338,7 @@ fn an_undo_hangs_on_its_child() {
 }
 
 #[test]
-fn an_undo_hangs_on_its_step() {
+fn an_undo_belongs_to_its_step() {
     let location = at("a:0");
     let undo = Body::from(UndoStarted {
         location: location.clone(),
@@ -379,7 +381,7 @@ fn an_undo_hangs_on_its_step() {
 }
 
 #[test]
-fn what_failed_is_called_anew_when_the_function_runs_again() {
+fn the_next_pass_repeats_what_failed() {
     check(
         [
             branches("fan:0", BranchesKind::Join),
@@ -393,14 +395,14 @@ fn what_failed_is_called_anew_when_the_function_runs_again() {
 }
 
 #[test]
-fn places_deeper_than_anybody_nests_do_no_harm() {
+fn very_deep_locations_do_no_harm() {
     let deep = format!("{}a:0", "s/".repeat(100_000));
     let shape = of([done(&deep)]);
     assert_eq!(all_nodes(&shape.nodes).len(), 64);
 }
 
 #[test]
-fn a_shape_is_json_with_its_kinds_beside_the_places() {
+fn a_shape_is_json_with_kinds_and_locations() {
     let json = serde_json::to_string(&of([sleeping("s:0").into(), won("fan:0", "x")])).unwrap();
     assert_eq!(
         json,
@@ -413,7 +415,7 @@ fn a_shape_is_json_with_its_kinds_beside_the_places() {
 }
 
 #[test]
-fn a_chart_shows_lanes_diamonds_undos_and_the_end() {
+fn a_chart_shows_branches_diamonds_undos_and_the_end() {
     let no_return = NoReturn {
         location: at("sure:0"),
     };

@@ -11,7 +11,7 @@ use super::sensitive::SensitiveSteps;
 /// The kind of a line for records that compaction dropped. All other kinds are type names of records.
 const DROPPED: &str = "records_dropped";
 
-/// The timeline of a journal, or of a part of it: one line per record, in order.
+/// Returns the timeline of a journal, or of a part of it: one line per record, in order.
 #[must_use]
 pub fn timeline(entries: &[Entry]) -> Vec<Line> {
     let sensitive = SensitiveSteps::of(entries);
@@ -32,29 +32,29 @@ pub fn timeline(entries: &[Entry]) -> Vec<Line> {
 fn line_of_record(entry: &Entry, sensitive: &SensitiveSteps, stopwatch: &mut Stopwatch) -> Line {
     let body = &entry.record.body;
     let elapsed = stopwatch.measure(entry);
-    let details = match_record!(body, record => record.details());
-    let sentence = match_record!(body, record => record.sentence(elapsed));
-    let is_redacted = details.payload.is_some() && sensitive.hides(body);
+    let described = match_record!(body, record => record.describe(elapsed));
+    let is_redacted = described.payload.is_some() && sensitive.hides(body);
     Line {
         number: entry.number,
         time: entry.record.time,
         kind: body.type_name(),
         location: body.location().cloned(),
         actor: body.actor(),
-        by: details.by.map(str::to_owned),
+        by: described.by.map(str::to_owned),
         // Text that users gave may contain line breaks.
-        sentence: sentence.replace(char::is_control, " "),
-        outcome: details.outcome,
+        sentence: described.sentence.replace(char::is_control, " "),
+        outcome: described.outcome,
         duration: elapsed.whole,
-        attempt: details.attempt,
-        error: details.error.cloned(),
-        payload: details.payload.filter(|_| !is_redacted).cloned(),
+        attempt: described.attempt,
+        error: described.error.cloned(),
+        payload: described.payload.filter(|_| !is_redacted).cloned(),
         redacted: is_redacted,
         dropped: None,
     }
 }
 
-/// The line has the time of the record after the gap, because the times of dropped records are not known.
+/// Returns the line has the time of the record after the gap, because the times of dropped records
+/// are not known.
 fn line_of_gap(gap: &Gap, time: Timestamp) -> Line {
     Line {
         number: gap.range.first,

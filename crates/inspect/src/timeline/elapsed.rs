@@ -3,8 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use everstep_machine::iteration_scope;
 use everstep_model::record::{LoopAdvanced, TimerPurpose};
 use everstep_model::{Body, Entry, Location, Scope, Segment, Timestamp};
+
+use super::duration::ShortDuration;
+use crate::phrase::{Part, part};
 
 /// What can be in flight at a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,6 +52,26 @@ pub(super) struct Elapsed {
     pub(super) rollback: Option<Duration>,
 }
 
+impl Elapsed {
+    /// ` after 3s`
+    pub(super) fn after(self) -> Part<ShortDuration> {
+        part(" after ", self.whole.map(ShortDuration))
+    }
+
+    /// ` in 3s`
+    pub(super) fn took(self) -> Part<ShortDuration> {
+        part(" in ", self.whole.map(ShortDuration))
+    }
+
+    /// Returns the duration of the rollback before the end of a run.
+    pub(super) fn of_rollback(self) -> Self {
+        Self {
+            whole: self.rollback,
+            rollback: None,
+        }
+    }
+}
+
 impl Stopwatch {
     /// Takes in the next record and measures the operation that it ends.
     pub(super) fn measure(&mut self, entry: &Entry) -> Elapsed {
@@ -55,78 +79,63 @@ impl Stopwatch {
         if let Some(location) = body.location() {
             self.enter_iterations(location, time);
         }
-        let rollback = body
-            .terminal()
-            .and_then(|_| self.rollback.map(|began| began.until(time)));
-        let began = self.began(time, body);
-        let whole = began.map(|began| began.until(time));
+        let rollback = self.rollback.filter(|_| body.terminal().is_some());
+        let rollback = rollback.map(|began| began.until(time));
+        let whole = self.began(time, body).map(|began| began.until(time));
         Elapsed { whole, rollback }
     }
 
-    /// The start of the operation that the record ends. If the record begins one, its start is stored.
+    /// Returns the start of the operation that the record ends. If the record begins one, its start
+    /// is stored.
     fn began(&mut self, now: Timestamp, body: &Body) -> Option<Timestamp> {
+        let at = body.location();
         match body {
             Body::Created(_) => {
                 self.run.get_or_insert(now);
                 self.execution.get_or_insert(now);
                 None
             }
-            Body::StepStarted(r) => self.begin_again(&r.location, Operation::Attempt, now),
+            Body::StepStarted(_) => self.begin_again(at, Operation::Attempt, now),
             Body::StepCompleted(r) => {
-                self.end(&r.location, Operation::Attempt);
+                self.end(at, Operation::Attempt);
                 Some(r.started_at)
             }
             Body::StepFailed(r) => {
-                self.end(&r.location, Operation::Attempt);
+                self.end(at, Operation::Attempt);
                 Some(r.started_at)
             }
-            Body::StepAbandoned(r) => self.end(&r.location, Operation::Attempt),
-            Body::StepSkipped(r) => self.end(&r.location, Operation::Attempt),
-            Body::StepEdited(r) => self.end(&r.location, Operation::Attempt),
-            Body::ForcedFailure(r) => {
-                let location = r.location.as_ref()?;
+            Body::StepAbandoned(_) | Body::StepSkipped(_) | Body::StepEdited(_) => {
+                self.end(at, Operation::Attempt)
+            }
+            Body::ForcedFailure(_) => {
                 let mut operations = OPERATIONS.into_iter();
-                operations.find_map(|operation| self.end(location, operation))
+                operations.find_map(|operation| self.end(at, operation))
             }
-            Body::Sleeping(r) => self.begin(&r.location, Operation::Sleep, now),
-            Body::TimerFired(r) => match (r.purpose, &r.location) {
-                (TimerPurpose::Sleep, Some(location)) => self.end(location, Operation::Sleep),
-                (TimerPurpose::ExecutionRetry, _) => {
-                    self.execution = Some(now);
-                    None
-                }
-                (
-                    TimerPurpose::Sleep
-                    | TimerPurpose::Wait
-                    | TimerPurpose::Rpc
-                    | TimerPurpose::Retry
-                    | TimerPurpose::Child
-                    | TimerPurpose::Undo
-                    | TimerPurpose::Deadline
-                    | TimerPurpose::Expiry,
-                    _,
-                ) => None,
-            },
-            Body::Waiting(r) => self.begin(&r.location, Operation::Wait, now),
-            Body::WaitCompleted(r) => self.end(&r.location, Operation::Wait),
-            Body::WaitTimedOut(r) => self.end(&r.location, Operation::Wait),
-            Body::RpcRequested(r) => self.begin(&r.location, Operation::Rpc, now),
+            Body::Sleeping(_) => self.begin(at, Operation::Sleep, now),
+            Body::TimerFired(r) if r.purpose == TimerPurpose::Sleep => {
+                self.end(at, Operation::Sleep)
+            }
+            Body::TimerFired(r) if r.purpose == TimerPurpose::ExecutionRetry => {
+                self.execution = Some(now);
+                None
+            }
+            Body::Waiting(_) => self.begin(at, Operation::Wait, now),
+            Body::WaitCompleted(_) | Body::WaitTimedOut(_) => self.end(at, Operation::Wait),
+            Body::RpcRequested(_) => self.begin(at, Operation::Rpc, now),
             // The rpc ends with `rpc_completed`; the answer shows how long a person took.
-            Body::RpcAnswered(r) => self.since(&r.location, Operation::Rpc),
-            Body::RpcCompleted(r) => self.end(&r.location, Operation::Rpc),
-            Body::BranchesStarted(r) => self.begin(&r.location, Operation::Branches, now),
-            Body::BranchCompleted(r) => self.since(&r.location, Operation::Branches),
-            Body::BranchFailed(r) => self.since(&r.location, Operation::Branches),
-            Body::RaceWon(r) => self.end(&r.location, Operation::Branches),
+            Body::RpcAnswered(_) => self.since(at, Operation::Rpc),
+            Body::RpcCompleted(_) => self.end(at, Operation::Rpc),
+            Body::BranchesStarted(_) => self.begin(at, Operation::Branches, now),
+            Body::BranchCompleted(_) | Body::BranchFailed(_) => self.since(at, Operation::Branches),
+            Body::RaceWon(_) => self.end(at, Operation::Branches),
             Body::LoopAdvanced(r) => self.advance(r, now),
-            Body::ChildStarted(r) => self.begin(&r.location, Operation::Child, now),
-            Body::ChildFinished(r) => self.end(&r.location, Operation::Child),
-            Body::UndoStarted(r) => {
+            Body::ChildStarted(_) => self.begin(at, Operation::Child, now),
+            Body::ChildFinished(_) => self.end(at, Operation::Child),
+            Body::UndoStarted(_) => {
                 self.rollback.get_or_insert(now);
-                self.begin_again(&r.location, Operation::Undo, now)
+                self.begin_again(at, Operation::Undo, now)
             }
-            Body::UndoCompleted(r) => self.end(&r.location, Operation::Undo),
-            Body::UndoFailed(r) => self.end(&r.location, Operation::Undo),
+            Body::UndoCompleted(_) | Body::UndoFailed(_) => self.end(at, Operation::Undo),
             Body::UndoSkipped(_) => {
                 self.rollback.get_or_insert(now);
                 None
@@ -142,39 +151,43 @@ impl Stopwatch {
         }
     }
 
-    /// If several records begin the same operation, the first counts.
-    fn begin(&mut self, at: &Location, operation: Operation, now: Timestamp) -> Option<Timestamp> {
-        self.rollback = None;
-        self.operations
-            .entry((at.clone(), operation))
-            .or_insert(now);
-        None
-    }
-
-    /// Every attempt has its own start.
-    fn begin_again(
+    /// Begins an operation. If several records begin the same one, the first counts.
+    fn begin(
         &mut self,
-        at: &Location,
+        at: Option<&Location>,
         operation: Operation,
         now: Timestamp,
     ) -> Option<Timestamp> {
-        // Code that goes forward has left the rollback that it asked for.
-        if operation != Operation::Undo {
-            self.rollback = None;
-        }
-        self.operations.insert((at.clone(), operation), now);
+        self.rollback = None;
+        let operations = &mut self.operations;
+        operations.entry((at?.clone(), operation)).or_insert(now);
         None
     }
 
-    fn since(&self, at: &Location, operation: Operation) -> Option<Timestamp> {
-        self.operations.get(&(at.clone(), operation)).copied()
+    /// Begins an attempt. Every attempt has its own start.
+    fn begin_again(
+        &mut self,
+        at: Option<&Location>,
+        operation: Operation,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
+        // Code that goes forward has left the rollback that it requested.
+        if operation != Operation::Undo {
+            self.rollback = None;
+        }
+        self.operations.insert((at?.clone(), operation), now);
+        None
     }
 
-    fn end(&mut self, at: &Location, operation: Operation) -> Option<Timestamp> {
-        self.operations.remove(&(at.clone(), operation))
+    fn since(&self, at: Option<&Location>, operation: Operation) -> Option<Timestamp> {
+        self.operations.get(&(at?.clone(), operation)).copied()
     }
 
-    /// No record marks the start of a loop, so its first iteration counts from the first record inside it.
+    fn end(&mut self, at: Option<&Location>, operation: Operation) -> Option<Timestamp> {
+        self.operations.remove(&(at?.clone(), operation))
+    }
+
+    /// Begins the iterations around a location. No record marks the start of a loop, so its first iteration counts from the first record inside it.
     fn enter_iterations(&mut self, location: &Location, now: Timestamp) {
         let path = location.scope.segments();
         for (index, segment) in path.iter().enumerate() {
@@ -187,13 +200,7 @@ impl Stopwatch {
 
     /// Ends an iteration and begins the next, unless the loop is over.
     fn advance(&mut self, record: &LoopAdvanced, now: Timestamp) -> Option<Timestamp> {
-        let Location {
-            scope,
-            name,
-            counter,
-        } = &record.location;
-        let body = scope.child(Segment::Named(name.clone(), *counter));
-        let iteration = |n: u64| body.child(Segment::Iteration(n));
+        let iteration = |number| iteration_scope(&record.location, number);
         if record.done {
             return self.iterations.remove(&iteration(record.iteration));
         }

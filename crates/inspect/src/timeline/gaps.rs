@@ -1,7 +1,7 @@
 //! Gaps: where compaction dropped the records of a loop's old iterations.
 //!
 //! `loop_advanced` names the ranges that it drops. A reader that still has those records shows
-//! them, so a gap is where numbers are missing; the named ranges only tell which loop dropped them.
+//! them, so a gap is where numbers are missing; the named ranges only show which loop dropped them.
 
 use std::fmt;
 
@@ -31,7 +31,7 @@ impl<'a> Gaps<'a> {
         Self(named)
     }
 
-    /// The gap between two consecutive records, if there is one.
+    /// Returns the gap between two consecutive records, if there is one.
     pub(super) fn between(&self, before: RecordNumber, after: RecordNumber) -> Option<Gap> {
         let first = RecordNumber(before.0.checked_add(1)?);
         if after <= first {

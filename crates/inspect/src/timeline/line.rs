@@ -1,23 +1,5 @@
-//! One line of a timeline, for people (`Display`) and for programs (one line of JSON).
-//!
-//! The JSON fields, in this order; those marked `?` are omitted if they have no value:
-//!
-//! | field | what it holds |
-//! |---|---|
-//! | `number` | the number of the record, or of the first dropped record |
-//! | `time` | when the record was written, RFC 3339 |
-//! | `kind` | the record's type name, or `records_dropped` |
-//! | `location?` | the location of the operation |
-//! | `actor` | `outside`, `engine` or `workflow` |
-//! | `by?` | the author that the record names |
-//! | `sentence` | the line in plain English, without any payload |
-//! | `outcome?` | see [`Outcome`] |
-//! | `durationMs?` | how long the operation took that ends here |
-//! | `attempt?` | counted from 1 |
-//! | `error?` | `{code, name, message, stack?, cause?, attempt}` |
-//! | `payload?` | the input, result, event, answer or value, as the JSON that was given |
-//! | `redacted?` | `true` where a payload is withheld because its step is sensitive |
-//! | `dropped?` | `{first, last}`: the dropped records |
+//! One line of a timeline, for people (`Display`) and for programs (one line of JSON). The JSON has the
+//! fields of [`Line`] in their order, without those that have no value.
 
 #![allow(
     missing_docs,
@@ -38,7 +20,6 @@ use serde::{Deserialize, Serialize, Serializer};
 pub struct Line {
     /// The number of the record, or of the first dropped record.
     pub number: RecordNumber,
-    /// When the record was written.
     pub time: Timestamp,
     /// The record's type name, or `records_dropped`.
     pub kind: &'static str,
@@ -108,7 +89,7 @@ impl fmt::Display for Line {
     }
 }
 
-/// The lines as JSON, one object per line, each terminated by a newline.
+/// Returns the lines as JSON, one object per line, each terminated by a newline.
 #[must_use]
 pub fn to_json_lines(lines: &[Line]) -> String {
     let mut text = String::new();

@@ -1,10 +1,9 @@
-//! Which steps are sensitive: those of which any record says so.
+//! Which steps are sensitive: those that any record marks.
 
 use std::collections::BTreeSet;
 
 use everstep_model::{Body, Entry, Location};
 
-/// The sensitive steps of a journal.
 #[derive(Debug)]
 pub(super) struct SensitiveSteps(BTreeSet<Location>);
 
@@ -23,7 +22,7 @@ impl SensitiveSteps {
         Self(sensitive)
     }
 
-    /// Whether the payload of a record must be withheld because its step is sensitive.
+    /// Returns whether the payload of a record must be withheld because its step is sensitive.
     pub(super) fn hides(&self, body: &Body) -> bool {
         body.location()
             .is_some_and(|location| self.0.contains(location))

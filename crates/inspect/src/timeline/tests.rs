@@ -10,7 +10,7 @@ use everstep_model::{Body, Entry, RecordNumber, RecordRange, RpcId, StepOptions,
 use proptest::prelude::*;
 
 use super::*;
-use crate::samples::*;
+use crate::tests::*;
 
 fn lines(bodies: impl IntoIterator<Item = Body>) -> Vec<Line> {
     timeline(&Journal::created().with_all(bodies).0)
@@ -20,7 +20,8 @@ fn last(bodies: impl IntoIterator<Item = Body>) -> Line {
     lines(bodies).pop().unwrap()
 }
 
-/// The sentence and the duration in seconds of the last of these records. Record `n` is written at second `n`.
+/// Checks the sentence and the duration in seconds of the last of these records. Record `n` is
+/// written at second `n`.
 fn check(bodies: impl IntoIterator<Item = Body>, sentence: &str, seconds: Option<u64>) {
     let line = last(bodies);
     assert_eq!(line.to_string(), sentence);
@@ -42,7 +43,7 @@ fn secret(location: &str) -> StepStarted {
     }
 }
 
-/// The journal as it is read once what its loops dropped is gone.
+/// Returns the journal as it is read once what its loops dropped is gone.
 fn compacted(journal: &Journal) -> Vec<Entry> {
     let mut kept = journal.0.clone();
     for entry in &journal.0 {
@@ -83,7 +84,7 @@ fn the_result_of_a_step_that_completed_as_sensitive_is_withheld() {
 }
 
 #[test]
-fn a_failed_attempt_says_why_and_what_follows() {
+fn a_failed_attempt_shows_its_error_and_what_follows() {
     let outcomes = [
         (
             FailureOutcome::Retrying,
@@ -108,7 +109,7 @@ fn a_failed_attempt_says_why_and_what_follows() {
         (
             FailureOutcome::RollBack,
             Outcome::Failed,
-            "failed after 1s (attempt 3): gateway down; it asks to roll back",
+            "failed after 1s (attempt 3): gateway down; it requests a rollback",
         ),
     ];
     for (outcome, expected, sentence) in outcomes {
@@ -120,7 +121,7 @@ fn a_failed_attempt_says_why_and_what_follows() {
 }
 
 #[test]
-fn what_operators_do_to_a_step_has_their_name() {
+fn requests_of_operators_show_their_author() {
     let by = Some("alice".to_owned());
     let (location, result) = (at("a:0"), json("1"));
     let skipped = StepSkipped {
@@ -158,13 +159,13 @@ fn what_operators_do_to_a_step_has_their_name() {
 }
 
 #[test]
-fn what_compaction_dropped_is_one_line() {
+fn each_gap_of_compaction_is_one_line() {
     let journal = Journal::created()
         .with(started("each/~0/a:0", 1))
         .with(completed_step("each/~0/a:0", 1, "1"))
         .with(advanced("each:0", 1, false, &[]))
         .with(advanced("each:0", 2, false, &[(1, 3)]));
-    // Who still has the records tells them.
+    // A reader that still has the records shows them.
     assert_eq!(timeline(&journal.0).len(), 5);
     let lines = timeline(&compacted(&journal));
     let gap = &lines[1];
@@ -185,7 +186,7 @@ fn what_compaction_dropped_is_one_line() {
 }
 
 #[test]
-fn a_rollback_tells_each_undo_and_how_long_all_took() {
+fn a_rollback_has_a_line_per_undo_and_shows_its_duration() {
     let undo_failed = UndoFailed {
         location: at("a:0"),
         attempt: 1,
@@ -206,9 +207,9 @@ fn a_rollback_tells_each_undo_and_how_long_all_took() {
         undone("a:0", 2).into(),
         failed.into(),
     ];
-    let told: Vec<_> = lines(bodies).iter().map(ToString::to_string).collect();
+    let sentences: Vec<_> = lines(bodies).iter().map(ToString::to_string).collect();
     assert_eq!(
-        told[1..],
+        sentences[1..],
         [
             "Undo of `a:0` started (attempt 1)",
             "Undo of `a:0` failed after 1s (attempt 1): bank closed; next attempt at 2026-11-15T08:00:50.000Z",

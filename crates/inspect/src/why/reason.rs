@@ -18,7 +18,7 @@ pub struct Why {
     pub deadline: Option<Timestamp>,
 }
 
-/// One thing that a run waits for or was asked to do. Displayed as a predicate, without a subject.
+/// One thing that a run waits for, or a request to it. Displayed as a predicate, without a subject.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(
     tag = "kind",
@@ -64,7 +64,6 @@ pub enum Reason {
         attempt: u32,
         /// The time of the next attempt, if known.
         at: Option<Timestamp>,
-        /// The error of the last attempt.
         last_error: Option<Failure>,
     },
     /// The next pass of the workflow function.
@@ -72,7 +71,6 @@ pub enum Reason {
         at: Timestamp,
         /// The next attempt.
         attempt: u32,
-        /// The error of the last attempt.
         last_error: Failure,
     },
     /// A step in flight or due.
@@ -96,15 +94,10 @@ pub enum Reason {
         /// The next attempt.
         attempt: u32,
         at: Timestamp,
-        /// The error of the last attempt.
         last_error: Failure,
     },
     /// A worker: no live worker offers this workflow in this version.
-    NoWorker {
-        workflow: Name,
-        /// The version of the run.
-        version: u32,
-    },
+    NoWorker { workflow: Name, version: u32 },
     /// Code that matches the journal.
     Diverged {
         /// Where code and journal differ, if known.
@@ -143,8 +136,5 @@ pub enum Reason {
     /// A free slot of a worker that offers the code.
     Queued,
     /// The store. Added by callers that could not read the journal, never by [`why`](super::why).
-    StoreUnavailable {
-        /// The error of the store.
-        detail: String,
-    },
+    StoreUnavailable { detail: String },
 }

@@ -1,4 +1,4 @@
-//! Claims about the answers to "why is it not moving?".
+//! Claims about the reasons why a run is not moving.
 
 mod states;
 
@@ -7,7 +7,7 @@ use everstep_model::{Body, ErrorCode, Failure, Payload};
 use proptest::prelude::*;
 
 use super::*;
-use crate::samples::*;
+use crate::tests::*;
 
 fn ask(bodies: impl IntoIterator<Item = Body>, offered: bool) -> Why {
     why(&Journal::created().with_all(bodies).overview(), offered)
@@ -19,7 +19,7 @@ fn check(bodies: impl IntoIterator<Item = Body>, offered: bool, expected: &str) 
 
 proptest! {
     #[test]
-    fn every_journal_has_an_answer_in_words_and_data(journal in any_journal(), offered in any::<bool>()) {
+    fn every_journal_has_an_answer_as_text_and_data(journal in any_journal(), offered in any::<bool>()) {
         let overview = journal.overview();
         let answer = why(&overview, offered);
         prop_assert_eq!(answer.status, overview.status());
@@ -28,7 +28,7 @@ proptest! {
     }
 
     #[test]
-    fn a_run_that_rests_says_what_on(journal in any_journal()) {
+    fn a_suspended_run_shows_what_it_waits_for(journal in any_journal()) {
         let overview = journal.overview();
         let rests = matches!(overview.status(), RunStatus::Sleeping | RunStatus::Retrying | RunStatus::Paused
             | RunStatus::Diverged | RunStatus::Queued);
@@ -37,7 +37,7 @@ proptest! {
 
     // B164
     #[test]
-    fn a_run_nobody_can_take_says_so_until_it_is_over(journal in any_open_journal()) {
+    fn a_run_without_a_worker_shows_that_until_it_ends(journal in any_open_journal()) {
         let answer = why(&journal.overview(), false);
         let no_worker = Reason::NoWorker { workflow: name("payment"), version: 2 };
         prop_assert_eq!(answer.reasons.last(), Some(&no_worker));
@@ -68,9 +68,9 @@ fn a_wait_names_its_events_and_its_times() {
 }
 
 #[test]
-fn a_wait_whose_event_has_come_is_no_reason() {
+fn a_wait_whose_event_has_arrived_is_no_reason() {
     let came = |events: usize| {
-        let waits = ["v:0", "w:0"].map(|place| Body::from(waiting(place, &["approval"])));
+        let waits = ["v:0", "w:0"].map(|location| Body::from(waiting(location, &["approval"])));
         waits
             .into_iter()
             .chain(vec![event("approval").into(); events])
@@ -87,7 +87,7 @@ fn a_wait_whose_event_has_come_is_no_reason() {
 
 // B194
 #[test]
-fn a_question_and_a_child_are_named() {
+fn an_rpc_and_a_child_are_named() {
     check(
         [asked("q:0", "rpc_1").into(), child("c:0", false).into()],
         true,
@@ -97,7 +97,7 @@ fn a_question_and_a_child_are_named() {
 }
 
 #[test]
-fn a_sleep_says_until_when() {
+fn a_sleep_shows_its_end() {
     check(
         [sleeping("cool-off:0").into()],
         true,
@@ -106,7 +106,7 @@ fn a_sleep_says_until_when() {
 }
 
 #[test]
-fn a_retry_says_when_and_after_what() {
+fn a_retry_shows_time_and_error() {
     check(
         [failed_step("charge:0", 1, FailureOutcome::Retrying).into()],
         true,
@@ -120,7 +120,7 @@ fn a_retry_says_when_and_after_what() {
 }
 
 #[test]
-fn a_step_says_which_attempt_runs_since_when() {
+fn a_step_shows_its_attempt_and_start() {
     check(
         [started("charge:0", 1).into()],
         true,
@@ -138,7 +138,7 @@ fn a_step_says_which_attempt_runs_since_when() {
 }
 
 #[test]
-fn a_pause_says_who_and_why() {
+fn a_pause_shows_author_and_reason() {
     let paused = Paused { reason: None };
     check(
         [pause().into(), paused.into()],
@@ -159,7 +159,7 @@ fn a_pause_says_who_and_why() {
 }
 
 #[test]
-fn a_divergence_says_where() {
+fn a_divergence_shows_the_location() {
     check(
         [diverged("charge:0").into()],
         true,
@@ -169,7 +169,7 @@ fn a_divergence_says_where() {
 }
 
 #[test]
-fn a_rollback_says_what_it_undoes() {
+fn a_rollback_shows_what_it_undoes() {
     let undo = UndoStarted {
         location: at("charge:0"),
         attempt: 1,

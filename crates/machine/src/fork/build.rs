@@ -28,8 +28,8 @@ pub fn fork(journal: &[Entry], reason: ForkReason, plan: &ForkPlan) -> Result<Fo
         }
         ForkExtent::RollbackRetried => recover::rollback_retried(journal)?,
     };
-    compacted::say_what_is_gone(journal, &mut kept);
-    compacted::keep_the_time(journal, &mut kept);
+    compacted::name_gone_iterations(journal, &mut kept);
+    compacted::keep_time_order(journal, &mut kept);
     let keeps_keys = match plan.extent {
         // Steps that were undone must run again, so they need new keys.
         ForkExtent::Recovered => !repeats_undone,
@@ -52,7 +52,7 @@ pub fn fork(journal: &[Entry], reason: ForkReason, plan: &ForkPlan) -> Result<Fo
     })
 }
 
-/// Whether a run with this journal would be paused.
+/// Returns whether a run with this journal would be paused.
 fn is_paused(records: &[Record]) -> bool {
     let mut undos = UndoFold::default();
     let mut is_paused = false;

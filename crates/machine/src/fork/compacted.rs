@@ -11,7 +11,7 @@ use everstep_model::{Body, Entry, Location};
 
 use super::kept::Kept;
 
-/// The iterations of each loop that are no longer in the journal.
+/// Returns the iterations of each loop that are no longer in the journal.
 fn gone(journal: &[Entry]) -> BTreeMap<&Location, &[IterationRange]> {
     let advances = advances(journal).filter(|(_, advanced)| !advanced.gone.is_empty());
     let latest = advances.map(|(_, advanced)| (&advanced.location, advanced.gone.as_slice()));
@@ -31,8 +31,8 @@ fn holds(ranges: &[IterationRange], iteration: u64) -> bool {
     ranges.any(|range| (range.first..=range.last).contains(&iteration))
 }
 
-/// Where a loop can begin again whose first iterations were dropped: with the oldest iteration that
-/// is left. `None` if the loop is complete.
+/// Returns where a loop can begin again whose first iterations were dropped: with the oldest
+/// iteration that is left. `None` if the loop is complete.
 pub(super) fn oldest_beginning(journal: &[Entry], whole: &Location) -> Option<usize> {
     let gone = gone(journal);
     holds(gone.get(whole)?, 0).then_some(())?;
@@ -40,8 +40,8 @@ pub(super) fn oldest_beginning(journal: &[Entry], whole: &Location) -> Option<us
     left.next().map(|(index, _)| index + 1)
 }
 
-/// The last position up to `cut` at which the journal is complete. What is missing before it
-/// belongs to iterations that a later iteration of the same loop has left.
+/// Returns the last position up to `cut` at which the journal is complete. What is missing before
+/// it belongs to iterations that a later iteration of the same loop has left.
 pub(super) fn last_whole(journal: &[Entry], mut cut: usize) -> usize {
     let gone = gone(journal);
     loop {
@@ -55,7 +55,7 @@ pub(super) fn last_whole(journal: &[Entry], mut cut: usize) -> usize {
     }
 }
 
-/// An earlier position at which the journal is complete, if it is not complete at `cut` because the
+/// Returns an earlier position at which the journal is complete, if it is not complete at `cut` because the
 /// loop may have continued there with a dropped iteration.
 fn whole_without(
     journal: &[Entry],
@@ -86,7 +86,7 @@ fn whole_without(
     }
 }
 
-/// The index after which all records of a loop follow.
+/// Returns the index after which all records of a loop follow.
 fn beginning(journal: &[Entry], location: &Location) -> Option<usize> {
     let mut left = advances(journal).filter(|(_, advanced)| advanced.location == *location);
     let (_, any) = left.next()?;
@@ -100,7 +100,7 @@ fn is_copy(journal: &[Entry]) -> bool {
     matches!(created, Some(Body::Created(created)) if created.forked_from.is_some())
 }
 
-/// The index of the first record after `from` that follows a gap.
+/// Returns the index of the first record after `from` that follows a gap.
 fn first_gap(journal: &[Entry], from: usize) -> Option<usize> {
     let pairs = journal.windows(2).enumerate().skip(from);
     let mut gaps = pairs.filter(|(_, pair)| match pair {
@@ -110,9 +110,9 @@ fn first_gap(journal: &[Entry], from: usize) -> Option<usize> {
     gaps.next().map(|(index, _)| index + 1)
 }
 
-/// Compaction may have dropped iterations after the end of the copy, so that no copied record names
-/// them. The last copied `loop_advanced` of each loop names them instead.
-pub(super) fn say_what_is_gone(journal: &[Entry], kept: &mut [Kept]) {
+/// Lists the iterations that compaction dropped after the end of the copy in the last copied
+/// `loop_advanced` of each loop. No copied record names them otherwise.
+pub(super) fn name_gone_iterations(journal: &[Entry], kept: &mut [Kept]) {
     for (location, gone) in gone(journal) {
         let last = kept.iter_mut().rev().find_map(|kept| {
             let body = &mut kept.record.body;
@@ -127,7 +127,7 @@ pub(super) fn say_what_is_gone(journal: &[Entry], kept: &mut [Kept]) {
     }
 }
 
-/// The part of the ranges before an iteration; all of them if the loop has ended.
+/// Returns the part of the ranges before an iteration; all of them if the loop has ended.
 fn before(gone: &[IterationRange], iteration: u64, done: bool) -> Vec<IterationRange> {
     let end = if done { u64::MAX } else { iteration };
     let clipped = gone.iter().filter(|range| range.first < end);
@@ -139,9 +139,9 @@ fn before(gone: &[IterationRange], iteration: u64, done: bool) -> Vec<IterationR
         .collect()
 }
 
-/// The copy has no gaps, but time must not go back where they were: the record after a gap is no
-/// earlier than the dropped records.
-pub(super) fn keep_the_time(journal: &[Entry], kept: &mut [Kept]) {
+/// Moves the record after a gap to no earlier a time than that of the dropped records, because the
+/// copy has no gaps and time must not go back.
+pub(super) fn keep_time_order(journal: &[Entry], kept: &mut [Kept]) {
     let mut latest_first = advances(journal).rev().map(|(_, advanced)| advanced);
     let last = latest_first.find(|advanced| !advanced.gaps.is_empty());
     for gap in last.into_iter().flat_map(|advanced| &advanced.gaps) {

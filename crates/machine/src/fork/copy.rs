@@ -6,13 +6,12 @@ use std::collections::BTreeSet;
 use everstep_model::record::{Created, ForkReason, ForkedFrom, ParentClose};
 use everstep_model::{Body, Generation, Location, Payload, Record, RpcId, UndoMode};
 
-use super::kept::Kept;
+use super::kept::{Kept, Numbers};
 use super::moments::Moments;
-use super::numbers::Numbers;
 use super::plan::{ForkExtent, ForkPlan};
 use crate::undo::Subject;
 
-/// The records of the new journal.
+/// Returns the records of the new journal.
 pub(super) fn copy(
     kept: Vec<Kept>,
     reason: ForkReason,
@@ -23,15 +22,12 @@ pub(super) fn copy(
     let moments = Moments::of(&kept, &numbers);
     let disowned = match reason {
         // The original continues and undoes its own steps and children.
-        ForkReason::Fork => of_the_original(&kept),
+        ForkReason::Fork => owned_by_original(&kept),
         ForkReason::Recover | ForkReason::Restart | ForkReason::RetryRollback => BTreeSet::new(),
     };
     let (at, edited) = match &plan.extent {
         ForkExtent::Before { at, edited } => (Some(at.clone()), edited.as_ref()),
-        ForkExtent::Beginning(_)
-        | ForkExtent::End
-        | ForkExtent::Recovered
-        | ForkExtent::RollbackRetried => (None, None),
+        _ => (None, None),
     };
     let from = ForkedFrom {
         run: plan.source.0.clone(),
@@ -44,12 +40,12 @@ pub(super) fn copy(
     let records = kept.into_iter().map(|kept| {
         let Record { mut time, mut body } = kept.record;
         if let Body::Created(created) = &mut body {
-            begin_anew(created, from.clone(), plan);
+            adopt(created, from.clone(), plan);
             if matches!(plan.extent, ForkExtent::Beginning(_)) {
                 time = plan.now;
             }
         }
-        refer(&mut body, &numbers, plan);
+        rewrite_references(&mut body, &numbers, plan);
         moments.keep(&mut body);
         disown(&mut body, &disowned);
         Record { time, body }
@@ -57,9 +53,9 @@ pub(super) fn copy(
     records.collect()
 }
 
-/// A copy has no idempotency key and no parent, and its deadline is as far away as the original's
-/// was.
-fn begin_anew(created: &mut Created, from: ForkedFrom, plan: &ForkPlan) {
+/// Turns `created` into that of the copy, which has no idempotency key and no parent. Its deadline is
+/// as far away as the original's was.
+fn adopt(created: &mut Created, from: ForkedFrom, plan: &ForkPlan) {
     created.idempotency_key = None;
     created.parent = None;
     created.parent_identity = None;
@@ -75,7 +71,7 @@ fn begin_anew(created: &mut Created, from: ForkedFrom, plan: &ForkPlan) {
 }
 
 /// Turns references to the original into references to the copy.
-fn refer(body: &mut Body, numbers: &Numbers, plan: &ForkPlan) {
+fn rewrite_references(body: &mut Body, numbers: &Numbers, plan: &ForkPlan) {
     let (run, generation) = &plan.target;
     let rpc_at = |location: &Location| RpcId::of(run, *generation, location);
     match body {
@@ -91,7 +87,7 @@ fn refer(body: &mut Body, numbers: &Numbers, plan: &ForkPlan) {
             record.event = numbers.new_of(record.event).unwrap_or(record.event);
         }
         Body::LoopAdvanced(record) => {
-            record.began = numbers.place_of(record.began);
+            record.began = numbers.position_of(record.began);
             // The copy has no gaps; the set of dropped iterations stays the same.
             record.dropped = Vec::new();
             record.gaps = Vec::new();
@@ -105,36 +101,37 @@ fn refer(body: &mut Body, numbers: &Numbers, plan: &ForkPlan) {
 
 /// Removes the undos of what belongs to the original.
 fn disown(body: &mut Body, disowned: &BTreeSet<Subject>) {
-    let is_disowned = |step: &Location| disowned.contains(&Subject::step(step));
+    let what = match &*body {
+        Body::ChildStarted(record) => Some(Subject::child(&record.location, &record.run)),
+        body => body.location().map(Subject::step),
+    };
+    if !what.is_some_and(|what| disowned.contains(&what)) {
+        return;
+    }
     match body {
-        Body::StepStarted(record) if is_disowned(&record.location) => {
+        Body::StepStarted(record) => {
             if let Some(options) = &mut record.options {
                 options.undo = UndoMode::None;
             }
         }
-        Body::StepCompleted(record) if is_disowned(&record.location) => record.undo = None,
-        Body::StepFailed(record) if is_disowned(&record.location) => record.undo = None,
-        Body::ChildStarted(record)
-            if disowned.contains(&Subject::child(&record.location, &record.run)) =>
-        {
-            record.undo = UndoMode::None;
-        }
+        Body::StepCompleted(record) => record.undo = None,
+        Body::StepFailed(record) => record.undo = None,
+        Body::ChildStarted(record) => record.undo = UndoMode::None,
         _ => {}
     }
 }
 
-/// Steps with a result and all children, except those that the original has begun to undo.
-fn of_the_original(kept: &[Kept]) -> BTreeSet<Subject> {
+/// Returns the steps with a result and all children, except those that the original has begun to undo.
+fn owned_by_original(kept: &[Kept]) -> BTreeSet<Subject> {
     let bodies = || kept.iter().map(|kept| &kept.record.body);
     let undone: BTreeSet<Subject> = bodies().filter_map(Subject::of).collect();
     let owned = bodies().filter_map(|body| match body {
         Body::ChildStarted(record) => Some(Subject::child(&record.location, &record.run)),
-        Body::StepCompleted(record) => Some(Subject::step(&record.location)),
-        Body::StepSkipped(record) => Some(Subject::step(&record.location)),
-        Body::StepEdited(record) => Some(Subject::step(&record.location)),
-        Body::StepFailed(record) if record.retry_at.is_none() => {
-            Some(Subject::step(&record.location))
-        }
+        Body::StepFailed(record) if record.retry_at.is_some() => None,
+        Body::StepCompleted(_)
+        | Body::StepSkipped(_)
+        | Body::StepEdited(_)
+        | Body::StepFailed(_) => body.location().map(Subject::step),
         _ => None,
     });
     owned.filter(|what| !undone.contains(what)).collect()

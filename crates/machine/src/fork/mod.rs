@@ -11,13 +11,10 @@ mod compacted;
 mod copy;
 mod kept;
 mod moments;
-mod numbers;
-mod place;
 mod plan;
 mod recover;
 mod running;
-#[cfg(test)]
-mod samples;
+mod scopes;
 mod select;
 #[cfg(test)]
 mod tests;

@@ -11,8 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use everstep_model::Body;
 
-use super::kept::Kept;
-use super::numbers::Numbers;
+use super::kept::{Kept, Numbers};
 use crate::moment::Moment;
 
 /// Maps moments of the original to moments of the copy.
@@ -24,7 +23,7 @@ impl Moments {
         let in_order: BTreeSet<Moment> = bodies.filter_map(Moment::before).collect();
         let mut copied: BTreeMap<Moment, Moment> = BTreeMap::new();
         for old in in_order {
-            let folded = numbers.place_of(old.folded);
+            let folded = numbers.position_of(old.folded);
             let last = copied.last_key_value().map(|(_, new)| *new);
             let number = match last.filter(|last| last.folded == folded) {
                 Some(last) => last.number + 1,

@@ -17,7 +17,6 @@ pub struct ForkPlan {
     /// The run and generation of the copy.
     pub target: (RunId, Generation),
     pub extent: ForkExtent,
-    /// The author of the request.
     pub by: Option<String>,
     pub now: Timestamp,
     /// A random number that distinguishes the copy from all other runs with its id.
@@ -51,7 +50,7 @@ pub enum CannotFork {
     UnknownOperation(Location),
     /// A step that would be copied has no result yet.
     #[error(
-        "its step `{0}` began before that place and is still running; wait for its end, or terminate the run first"
+        "its step `{0}` began before that operation and is still running; wait for its end, or terminate the run first"
     )]
     StillRunning(Location),
     /// Only steps have results that can be edited.
@@ -77,7 +76,6 @@ pub enum CannotFork {
     /// The request does not apply to runs that ended like this.
     #[error("it is {0}")]
     WrongStatus(RunStatus),
-    /// The first record is missing.
     #[error("its journal does not begin with `created`")]
     NoBeginning,
 }

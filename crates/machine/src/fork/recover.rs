@@ -13,10 +13,11 @@ use everstep_model::record::{StepFailed, TimerPurpose};
 use everstep_model::{Body, Entry, Location, RunStatus, Timestamp};
 
 use super::kept::Kept;
-use super::place;
 use super::plan::CannotFork;
+use super::scopes::scope_of;
 use super::select::{end_of_life, last_sound, up_to};
 use super::undone::{first_undone, rollback_begins};
+use crate::replay::branch_scope;
 use crate::undo::Subject;
 
 pub(super) struct Recovered {
@@ -35,10 +36,8 @@ pub(super) fn recovered(journal: &[Entry]) -> Result<Recovered, CannotFork> {
     }
     let rollback = rollback_begins(journal);
     if let Some(undone) = first_undone(journal, rollback) {
-        let cut = undone.min(end_of_life(journal));
-        let kept = up_to(journal, cut)?;
         return Ok(Recovered {
-            kept,
+            kept: up_to(journal, undone.min(end_of_life(journal)))?,
             repeats_undone: true,
         });
     }
@@ -55,9 +54,7 @@ pub(super) fn recovered(journal: &[Entry]) -> Result<Recovered, CannotFork> {
     });
     for kept in &mut kept {
         if let Body::StepStarted(started) = &mut kept.record.body
-            && causes
-                .iter()
-                .any(|cause| cause.location == started.location)
+            && (causes.iter()).any(|cause| cause.location == started.location)
         {
             // The step counts as called without an attempt, so attempts count from 1 again.
             started.attempt = 0;
@@ -69,7 +66,7 @@ pub(super) fn recovered(journal: &[Entry]) -> Result<Recovered, CannotFork> {
     })
 }
 
-/// Everything but the end and the attempts of the undo that failed for good.
+/// Keeps everything but the end and the attempts of the undo that failed for good.
 pub(super) fn rollback_retried(journal: &[Entry]) -> Result<Vec<Kept>, CannotFork> {
     match end_of(journal)? {
         RunStatus::RollbackFailed => {}
@@ -103,11 +100,11 @@ pub(super) fn rollback_retried(journal: &[Entry]) -> Result<Vec<Kept>, CannotFor
         }
         body => body.terminal().is_some(),
     };
-    // Code that asked for the rollback may have continued after its failure. Those records are
+    // Code that requested the rollback may have continued after its failure. Those records are
     // removed.
     let mut after = journal.iter().skip(first);
-    let goes_on = after.any(|entry| entry.record.body.is_scripted());
-    let end = if goes_on { first } else { journal.len() };
+    let has_continued = after.any(|entry| entry.record.body.is_scripted());
+    let end = if has_continued { first } else { journal.len() };
     let rest = journal.iter().take(end);
     let rest = rest.filter(|entry| !is_retried(&entry.record.body));
     Ok(rest.map(Kept::of).collect())
@@ -120,7 +117,7 @@ fn end_of(journal: &[Entry]) -> Result<RunStatus, CannotFork> {
     ends.next().ok_or(CannotFork::NotEnded)
 }
 
-/// Where the last pass of the function begins.
+/// Returns where the last pass of the function begins.
 fn pass_begins(journal: &[Entry]) -> usize {
     let retried = |entry: &Entry| matches!(entry.record.body, Body::ExecutionRetried(_));
     journal.iter().rposition(retried).map_or(0, |last| last + 1)
@@ -134,22 +131,20 @@ struct Cause {
 }
 
 impl Cause {
-    /// Whether a record led to the failure, or says that a branch around it failed.
+    /// Returns whether a record led to the failure, or records that a branch around it failed.
     fn explains(&self, body: &Body) -> bool {
         match body {
             // The first start is scripted, so the copy needs it.
             Body::StepStarted(record) => {
                 record.options.is_none() && record.location == self.location
             }
-            Body::StepFailed(record) => record.location == self.location,
-            Body::TimerFired(record) => {
-                record.purpose == TimerPurpose::Retry
-                    && record.location.as_ref() == Some(&self.location)
-            }
-            Body::ForcedFailure(record) => record.location.as_ref() == Some(&self.location),
-            Body::ChildFinished(record) => record.location == self.location,
+            Body::TimerFired(record) if record.purpose != TimerPurpose::Retry => false,
+            Body::StepFailed(_)
+            | Body::TimerFired(_)
+            | Body::ForcedFailure(_)
+            | Body::ChildFinished(_) => body.location() == Some(&self.location),
             Body::BranchFailed(record) => {
-                let branch = place::branch_scope(&record.location, &record.branch);
+                let branch = branch_scope(&record.location, &record.branch);
                 self.location.scope.is_within(&branch)
             }
             _ => false,
@@ -157,7 +152,7 @@ impl Cause {
     }
 }
 
-/// The failures that the end of the run names.
+/// Returns the failures that the end of the run names.
 fn causes(journal: &[Entry], end: usize) -> Vec<Cause> {
     let named: Vec<Location> = match journal.get(end).map(|entry| &entry.record.body) {
         Some(Body::Failed(failed)) => failed.caused_by.clone(),
@@ -173,7 +168,7 @@ fn causes(journal: &[Entry], end: usize) -> Vec<Cause> {
         },
     };
     let pass = pass_begins(journal);
-    let place = |location: Location| {
+    let find = |location: Location| {
         let cause = Cause { location, at: 0 };
         let ends_it = |entry: &Entry| {
             let body = &entry.record.body;
@@ -182,7 +177,7 @@ fn causes(journal: &[Entry], end: usize) -> Vec<Cause> {
         let at = journal.iter().rposition(ends_it)?;
         (at >= pass).then_some(Cause { at, ..cause })
     };
-    named.into_iter().filter_map(place).collect()
+    named.into_iter().filter_map(find).collect()
 }
 
 fn final_failures(journal: &[Entry]) -> impl Iterator<Item = &StepFailed> {
@@ -192,7 +187,7 @@ fn final_failures(journal: &[Entry]) -> impl Iterator<Item = &StepFailed> {
     })
 }
 
-/// The index of the first scripted record that depends on a failure.
+/// Returns the index of the first scripted record that depends on a failure.
 fn reaction(journal: &[Entry], causes: &[Cause], end: usize) -> Option<usize> {
     let reacts = |index: usize, body: &Body| {
         if !body.is_scripted() || causes.iter().any(|cause| cause.explains(body)) {
@@ -207,29 +202,24 @@ fn reaction(journal: &[Entry], causes: &[Cause], end: usize) -> Option<usize> {
     reactions.next().map(|(index, _)| index)
 }
 
-/// Whether a record belongs to another branch of a join or race around the failure, which continues
-/// regardless of its siblings.
+/// Returns whether a record belongs to another branch of a join or race around the failure, which
+/// continues regardless of its siblings.
 fn is_beside(journal: &[Entry], cause: &Cause, body: &Body) -> bool {
-    let Some(scope) = place::scope_spoken_of(body) else {
+    let Some(scope) = scope_of(body) else {
         return false;
     };
     let started = journal.iter().filter_map(|entry| match &entry.record.body {
         Body::BranchesStarted(record) => Some(record),
         _ => None,
     });
-    let mut around = started.filter_map(|record| {
-        let branches = record.location.inner_scope();
-        cause
-            .location
-            .scope
-            .is_within(&branches)
-            .then_some(branches)
-    });
-    around.any(|branches| {
+    let failed = &cause.location.scope;
+    let mut branches = started.map(|record| record.location.inner_scope());
+    branches.any(|branches| {
         let depth = branches.segments().len();
-        let of = |scope: &everstep_model::Scope| scope.segments().get(depth).cloned();
-        scope.is_within(&branches)
-            && of(&scope).is_some()
-            && of(&scope) != of(&cause.location.scope)
+        let branch = scope.segments().get(depth);
+        failed.is_within(&branches)
+            && scope.is_within(&branches)
+            && branch.is_some()
+            && branch != failed.segments().get(depth)
     })
 }

@@ -10,23 +10,22 @@ use super::kept::Kept;
 use super::plan::{CannotFork, ForkPlan};
 use super::running::RunningSteps;
 use super::undone::{first_awaited, first_undone, rollback_begins};
-use super::{compacted, place};
+use super::{compacted, scopes};
 
-/// Everything before an operation. If it is a step, it may get an edited result.
+/// Keeps everything before an operation. If it is a step, it may get an edited result.
 pub(super) fn before(
     journal: &[Entry],
     at: &Location,
     edited: Option<&Payload>,
     plan: &ForkPlan,
 ) -> Result<Vec<Kept>, CannotFork> {
-    let repeated = place::outermost_loop(at);
+    let repeated = scopes::outermost_loop(at);
     let unknown = || CannotFork::UnknownOperation(at.clone());
-    let is_known = |owner: &Location| first_of(journal, owner);
-    let exact = is_known(at).ok_or_else(unknown)?;
+    let exact = first_of(journal, at).ok_or_else(unknown)?;
     let first = match &repeated {
         Some(whole) => match compacted::oldest_beginning(journal, whole) {
             Some(oldest) => oldest,
-            None => is_known(whole).ok_or_else(unknown)?,
+            None => first_of(journal, whole).ok_or_else(unknown)?,
         },
         None => exact,
     };
@@ -54,7 +53,7 @@ pub(super) fn before(
     let Some((entry, Body::StepStarted(start))) = started else {
         return Err(CannotFork::NotAStep(at.clone()));
     };
-    let settled = StepEdited {
+    let edited = StepEdited {
         location: at.clone(),
         result: result.clone(),
         by: plan.by.clone(),
@@ -64,38 +63,38 @@ pub(super) fn before(
             sensitive: start.options.is_some_and(|options| options.sensitive),
         }),
     };
-    let settled = Kept {
+    let edited = Kept {
         number: None,
         record: Record {
             time: entry.record.time,
-            body: settled.into(),
+            body: edited.into(),
         },
     };
     // Keep the position of the start, because the code writes it there again.
-    let place = kept.partition_point(|kept| kept.number < Some(entry.number));
-    kept.splice(place..place, [Kept::of(entry), settled]);
+    let index = kept.partition_point(|kept| kept.number < Some(entry.number));
+    kept.splice(index..index, [Kept::of(entry), edited]);
     Ok(kept)
 }
 
-/// Everything up to the current state of the run, or to its state before it was ended.
+/// Keeps everything up to the current state of the run, or to its state before it was ended.
 pub(super) fn whole(journal: &[Entry]) -> Result<Vec<Kept>, CannotFork> {
     let end = end_of_life(journal).min(begins_undone(journal));
     up_to(journal, end)
 }
 
-/// The index of the first record of what the run undid when it ended.
+/// Returns the index of the first record of what the run undid when it ended.
 fn begins_undone(journal: &[Entry]) -> usize {
     first_undone(journal, rollback_begins(journal)).unwrap_or(usize::MAX)
 }
 
-/// The records before `cut` without requests to end the run, and the later results of steps that
-/// were open at `cut`.
+/// Returns the records before `cut` without requests to end the run, and the later results of steps
+/// that were open at `cut`.
 pub(super) fn up_to(journal: &[Entry], cut: usize) -> Result<Vec<Kept>, CannotFork> {
     let cut = last_sound(journal, cut.min(journal.len()));
     let (before, after) = journal.split_at_checked(cut).unwrap_or((journal, &[]));
     let mut open = open_steps(before);
-    let lives = before.iter().filter(|entry| !ends(&entry.record.body));
-    let mut kept: Vec<Kept> = lives.map(Kept::of).collect();
+    let others = before.iter().filter(|entry| !ends(&entry.record.body));
+    let mut kept: Vec<Kept> = others.map(Kept::of).collect();
     for entry in after {
         if let Some(location) = success(&entry.record.body)
             && open.remove(location)
@@ -110,8 +109,8 @@ pub(super) fn up_to(journal: &[Entry], cut: usize) -> Result<Vec<Kept>, CannotFo
     }
 }
 
-/// The last position up to `cut` at which the journal is complete, no step is done that was undone
-/// later, and the code waits for no undo.
+/// Returns the last position up to `cut` at which the journal is complete, no step is done that was
+/// undone later, and the code waits for no undo.
 pub(super) fn last_sound(journal: &[Entry], mut cut: usize) -> usize {
     loop {
         let whole = compacted::last_whole(journal, cut);
@@ -125,7 +124,7 @@ pub(super) fn last_sound(journal: &[Entry], mut cut: usize) -> usize {
     }
 }
 
-/// Whether a record ends the run, or is about to.
+/// Returns whether a record ends the run, or is about to.
 fn ends(body: &Body) -> bool {
     match body {
         Body::CancelRequested(_) | Body::DeadlinePassed(_) => true,
@@ -134,8 +133,8 @@ fn ends(body: &Body) -> bool {
     }
 }
 
-/// The index up to which the records do not depend on the end of the run. Scripted records may
-/// follow a request to end the run if the code had not seen it yet.
+/// Returns the index up to which the records do not depend on the end of the run. Scripted records
+/// may follow a request to end the run if the code had not seen it yet.
 pub(super) fn end_of_life(journal: &[Entry]) -> usize {
     let mut entries = journal.iter();
     let Some(ending) = entries.position(|entry| ends(&entry.record.body)) else {
@@ -145,14 +144,15 @@ pub(super) fn end_of_life(journal: &[Entry]) -> usize {
     // A cancelled run is polled once more, so only operations that would then be refused were
     // certainly called before. After an earlier pass even those are uncertain.
     let is_repeated = |entry: &Entry| matches!(entry.record.body, Body::ExecutionRetried(_));
-    let said_before: fn(&Body) -> bool = match after.first().map(|entry| &entry.record.body) {
+    let was_written_before: fn(&Body) -> bool = match after.first().map(|entry| &entry.record.body)
+    {
         Some(Body::CancelRequested(_)) if before.iter().any(is_repeated) => return ending,
         Some(Body::CancelRequested(_)) => is_refused_when_cancelled,
         _ => Body::is_scripted,
     };
     let last = after
         .iter()
-        .rposition(|entry| said_before(&entry.record.body));
+        .rposition(|entry| was_written_before(&entry.record.body));
     last.map_or(ending, |last| ending + last + 1)
 }
 
@@ -164,15 +164,15 @@ fn is_refused_when_cancelled(body: &Body) -> bool {
     }
 }
 
-/// The index of the first record of an operation.
+/// Returns the index of the first record of an operation.
 pub(super) fn first_of(journal: &[Entry], owner: &Location) -> Option<usize> {
     journal.iter().position(|entry| {
         let location = entry.record.body.location();
-        location.is_some_and(|location| place::is_within(location, owner))
+        location.is_some_and(|location| scopes::is_within(location, owner))
     })
 }
 
-/// Steps that began and have no result.
+/// Returns the steps that began and have no result.
 fn open_steps(journal: &[Entry]) -> BTreeSet<Location> {
     let mut open = BTreeSet::new();
     for entry in journal {
@@ -180,22 +180,16 @@ fn open_steps(journal: &[Entry]) -> BTreeSet<Location> {
             Body::StepStarted(record) => {
                 open.insert(record.location.clone());
             }
-            Body::StepFailed(record) if record.retry_at.is_none() => {
-                open.remove(&record.location);
-            }
-            Body::StepAbandoned(record) => {
-                open.remove(&record.location);
-            }
-            Body::ForcedFailure(record) => {
-                if let Some(location) = &record.location {
-                    open.remove(location);
-                }
-            }
             // The next pass calls everything without a result again.
             Body::ExecutionRetried(_) => open.clear(),
+            Body::StepFailed(record) if record.retry_at.is_some() => {}
             body => {
-                if let Some(location) = success(body) {
-                    open.remove(location);
+                let is_end = matches!(
+                    body,
+                    Body::StepFailed(_) | Body::StepAbandoned(_) | Body::ForcedFailure(_)
+                );
+                if let Some(step) = body.location().filter(|_| is_end).or(success(body)) {
+                    open.remove(step);
                 }
             }
         }
@@ -203,12 +197,10 @@ fn open_steps(journal: &[Entry]) -> BTreeSet<Location> {
     open
 }
 
-/// The step that gets its result from this record.
+/// Returns the step that gets its result from this record.
 fn success(body: &Body) -> Option<&Location> {
     match body {
-        Body::StepCompleted(record) => Some(&record.location),
-        Body::StepSkipped(record) => Some(&record.location),
-        Body::StepEdited(record) => Some(&record.location),
+        Body::StepCompleted(_) | Body::StepSkipped(_) | Body::StepEdited(_) => body.location(),
         _ => None,
     }
 }

@@ -1,4 +1,6 @@
-//! What a copied journal holds, case by case. That it replays is shown where there is code to replay it.
+//! The content of copied journals, case by case. Crates with workflow code test that copies replay.
+
+pub(super) mod samples;
 
 use everstep_model::record::{
     ChildStarted, FailureOutcome, ForkReason, LoopAdvanced, Paused, StepSkipped, UndoCompleted,
@@ -6,12 +8,12 @@ use everstep_model::record::{
 };
 use everstep_model::{Body, Generation, Payload, RecordNumber, RpcId, StepOptions, UndoMode};
 
-use super::samples::*;
 use super::{CannotFork, ForkExtent, fork};
 use everstep_samples::*;
+use samples::*;
 
 #[test]
-fn a_restart_keeps_how_the_run_began_and_nothing_else() {
+fn a_restart_keeps_only_the_creation() {
     let mut journal = failed_in_b();
     let Body::Created(created) = &mut journal.0[0].record.body else {
         panic!();
@@ -47,7 +49,7 @@ fn a_fork_before_an_operation_keeps_what_came_before_it() {
 }
 
 #[test]
-fn results_of_steps_under_way_at_the_cut_come_along() {
+fn later_results_of_steps_in_flight_at_the_cut_are_copied() {
     let journal = Journal::created()
         .with(started("a:0", 1))
         .with(started("b:0", 1))
@@ -69,14 +71,14 @@ fn results_of_steps_under_way_at_the_cut_come_along() {
 
 // B152
 #[test]
-fn a_step_still_running_outside_the_cut_refuses_the_fork_of_a_live_run() {
+fn a_live_run_cannot_be_forked_while_a_kept_step_is_running() {
     let journal = Journal::created()
         .with(started("a:0", 1))
         .with(started("b:0", 1));
     let refused = Err(CannotFork::StillRunning(at("a:0")));
     assert_eq!(forked(&journal, before("b:0")), refused);
     assert_eq!(forked(&journal, ForkExtent::End), refused);
-    // The step itself may be running: it is what is done again.
+    // The step itself may be running, because it is repeated.
     assert!(forked(&journal, before("a:0")).is_ok());
     let over = journal.with(terminated(&["a:0"]));
     assert!(forked(&over, before("b:0")).is_ok());
@@ -84,7 +86,7 @@ fn a_step_still_running_outside_the_cut_refuses_the_fork_of_a_live_run() {
 
 // B152
 #[test]
-fn a_place_inside_a_loop_stands_for_the_whole_loop() {
+fn a_location_inside_a_loop_means_the_whole_loop() {
     let journal = Journal::created()
         .with(started("a:0", 1))
         .with(completed_step("a:0", 1, "1"))
@@ -106,10 +108,10 @@ fn a_place_inside_a_loop_stands_for_the_whole_loop() {
 }
 
 #[test]
-fn an_edited_result_stands_where_the_step_began() {
+fn an_edited_result_follows_the_start_of_its_step() {
     let journal = failed_in_b();
-    let edited = |place: &str| ForkExtent::Before {
-        at: at(place),
+    let edited = |location: &str| ForkExtent::Before {
+        at: at(location),
         edited: Some(json("9")),
     };
     let records = forked(&journal, edited("a:0")).unwrap().records;
@@ -152,7 +154,7 @@ fn references_follow_the_records_they_name() {
 }
 
 #[test]
-fn a_step_that_was_undone_behind_the_cut_is_done_again() {
+fn a_step_that_was_undone_after_the_cut_is_repeated() {
     let undone = UndoCompleted {
         location: at("a:0"),
         attempt: 1,
@@ -167,7 +169,7 @@ fn a_step_that_was_undone_behind_the_cut_is_done_again() {
         .with(undone)
         .with(started("c:0", 1));
     assert_eq!(copied(&journal, before("b:0")), ["created", "note n:0"]);
-    // Where it is undone before the cut, the copy knows.
+    // A copy that ends after the undo contains it.
     let kept = copied(&journal, before("c:0"));
     assert_eq!(kept.last().unwrap(), "undo_completed a:0");
 }
@@ -195,7 +197,7 @@ fn an_edited_result_is_refused_where_something_before_it_was_undone_later() {
 }
 
 #[test]
-fn a_copy_of_a_paused_run_goes_on() {
+fn a_copy_of_a_paused_run_is_not_paused() {
     let journal = Journal::created()
         .with(sleeping("n:0"))
         .with(pause())
@@ -225,11 +227,11 @@ fn a_fork_beside_the_original_undoes_only_its_own_steps() {
         })
         .with(second)
         .with(terminated(&[]));
-    let undo_of = |reason, place: &str| {
+    let undo_of = |reason, location: &str| {
         let plan = plan(ForkExtent::End);
         let records = fork(&journal.0, reason, &plan).unwrap().records;
         let mut starts = records.iter().filter_map(|record| match &record.body {
-            Body::StepStarted(r) if r.location == at(place) => r.options,
+            Body::StepStarted(r) if r.location == at(location) => r.options,
             _ => None,
         });
         starts.next().unwrap().undo
@@ -241,9 +243,9 @@ fn a_fork_beside_the_original_undoes_only_its_own_steps() {
 
 #[test]
 fn a_fork_beside_the_original_undoes_none_of_its_children() {
-    let undoable = |place: &str| ChildStarted {
+    let undoable = |location: &str| ChildStarted {
         undo: UndoMode::Undo,
-        ..child(place, false)
+        ..child(location, false)
     };
     let journal = Journal::created()
         .with(undoable("undone:0"))
@@ -266,7 +268,7 @@ fn a_fork_beside_the_original_undoes_none_of_its_children() {
         });
         children.collect::<Vec<_>>()
     };
-    // What the original has begun to undo, the copy knows.
+    // The copy contains the undo that the original has begun.
     let expected = [UndoMode::Undo, UndoMode::None, UndoMode::None];
     assert_eq!(undos(ForkReason::Fork), expected);
     assert_eq!(undos(ForkReason::Restart), [UndoMode::Undo; 3]);

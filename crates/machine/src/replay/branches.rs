@@ -6,8 +6,11 @@ use everstep_model::record::{
 };
 use everstep_model::{Body, Failure, Location, Name, Scope, Segment};
 
+use super::call::{Call, check};
 use super::context::{Called, Context};
+use super::divergence::CallSite;
 use super::earlier_passes::Remembered;
+use super::execution::Replay;
 use super::mailbox::Mailbox;
 use super::operations::{Kind, OpId, Resolution};
 
@@ -19,60 +22,68 @@ pub struct BranchesCall {
     pub branches: Vec<Name>,
 }
 
-/// The scope of a branch.
+/// Returns the scope of a branch.
 #[must_use]
 pub fn branch_scope(owner: &Location, branch: &Name) -> Scope {
     owner.inner_scope().child(Segment::Named(branch.clone(), 0))
 }
 
-pub(super) fn call(called: Called, call: BranchesCall, cx: &mut Context) -> Option<Location> {
-    let started = BranchesStarted {
-        location: called.location.clone(),
-        kind: call.kind,
-        branches: call.branches,
-    };
-    cx.say(started, Some(called.site))?;
-    Some(called.location)
-}
+impl Call for BranchesCall {
+    type Output = Location;
+    const RECORD: &'static str = "branches_started";
 
-/// Records the end of a branch.
-pub(super) fn end(owner: &Location, branch: &Name, failure: Option<&Failure>, cx: &mut Context) {
-    let (location, branch) = (owner.clone(), branch.clone());
-    let body: Body = match failure {
-        None => BranchCompleted { location, branch }.into(),
-        Some(error) => BranchFailed {
-            location,
-            branch,
-            error: error.clone(),
-        }
-        .into(),
-    };
-    cx.say(body, None);
-}
-
-/// The winner of a race in an earlier pass, which stays the winner.
-pub(super) fn earlier_winner(race: &Location, cx: &mut Context) -> Option<Name> {
-    match cx.earlier.take(race) {
-        Some(Remembered::Won(winner)) => Some(winner),
-        _ => None,
+    fn call(self, called: Called, _: &Name, replay: &mut Replay) -> Option<Location> {
+        let started = BranchesStarted {
+            location: called.location.clone(),
+            kind: self.kind,
+            branches: self.branches,
+        };
+        replay.context.add_line(started, Some(called.site))?;
+        Some(called.location)
     }
 }
 
-/// Records the winner of a race. The operation resolves when the record is durable.
-pub(super) fn win(
-    race: Called,
-    winner: &Name,
-    mailbox: &mut Mailbox,
-    cx: &mut Context,
-) -> Option<OpId> {
-    let won = RaceWon {
-        location: race.location.clone(),
-        winner: winner.clone(),
-    };
-    cx.say(won, Some(race.site))?;
-    cx.outgoing.require_durable();
-    stop_losers(&race.location, mailbox, cx);
-    Some(cx.operations.open(race.location, Kind::Race))
+impl Replay {
+    /// Records the end of a branch.
+    pub fn end_branch(&mut self, owner: &Location, branch: &Name, failure: Option<&Failure>) {
+        let called = check(self, owner.clone(), "branch_completed", CallSite::caller());
+        let Some(Called { location, .. }) = called else {
+            return;
+        };
+        let branch = branch.clone();
+        let body: Body = match failure {
+            None => BranchCompleted { location, branch }.into(),
+            Some(error) => BranchFailed {
+                location,
+                branch,
+                error: error.clone(),
+            }
+            .into(),
+        };
+        self.context.add_line(body, None);
+    }
+
+    /// Returns the winner of this race in an earlier pass of the function, which stays the winner.
+    pub fn earlier_winner(&mut self, race: &Location) -> Option<Name> {
+        match self.context.earlier.take(race) {
+            Some(Remembered::Won(winner)) => Some(winner),
+            _ => None,
+        }
+    }
+
+    /// Records the winner of a race. The operation resolves when the record is durable.
+    pub fn win_race(&mut self, race: &Location, winner: &Name, site: CallSite) -> Option<OpId> {
+        let Called { location, site } = check(self, race.clone(), "race_won", site)?;
+        let cx = &mut self.context;
+        let won = RaceWon {
+            location: location.clone(),
+            winner: winner.clone(),
+        };
+        cx.add_line(won, Some(site))?;
+        cx.outgoing.require_durable();
+        stop_losers(&location, &mut self.mailbox, cx);
+        Some(cx.operations.open(location, Kind::Race))
+    }
 }
 
 /// Ends the waits of losing branches: they take no events until they are dropped.

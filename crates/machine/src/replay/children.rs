@@ -11,11 +11,12 @@ use everstep_model::record::{
 };
 use everstep_model::{Body, Failure, Link, Location, Name, Payload, RunId, Timestamp, UndoMode};
 
-use super::context::{Called, Context, Earlier};
+use super::call::Call;
+use super::context::{Called, Context};
 use super::earlier_passes::{Again, EarlierChild, Remembered};
+use super::execution::Replay;
 use super::operations::{ChildEnd, ChildOp, Kind, OpId, Resolution};
 use super::outgoing::LeftChild;
-use super::rollback::Rollback;
 use super::state::cancelled;
 use crate::undo::Subject;
 
@@ -39,87 +40,88 @@ pub struct ChildCall {
 #[derive(Clone, Debug)]
 pub struct DetachedChild(pub ChildCall);
 
-/// Starts a child and waits for its end.
-pub(super) fn call(
-    called: Called,
-    call: ChildCall,
-    rollback: &mut Rollback,
-    cx: &mut Context,
-) -> Option<OpId> {
-    let mut earlier = match cx.earlier.take(&called.location) {
-        Some(Remembered::Child(earlier)) => Some(earlier),
-        None => None,
-        Some(other) => {
-            cx.halt_on_other(&called, "child_started", &other);
-            return None;
-        }
-    };
-    let again = earlier
-        .as_mut()
-        .map(|earlier| earlier.again(call.id.as_ref(), call.timeout.is_some()));
-    let Called { location, site } = called;
-    let new_deadline = call.timeout.map(|timeout| cx.position.deadline(timeout));
-    let (run, deadline) = match (again, earlier) {
-        (Some(Again::Ended(outcome)), Some(earlier)) => {
-            let EarlierChild { run, .. } = *earlier;
-            rollback.reach(&Subject::child(&location, &run));
-            let resolution = ended(&location, &run, outcome);
-            let kind = operation(run, call.on_close, None);
-            return Some(cx.operations.open_resolved(location, kind, resolution));
-        }
-        (Some(Again::Wait), Some(earlier)) => {
-            let deadline = call.timeout.and(earlier.deadline.or(new_deadline));
-            (earlier.run, deadline)
-        }
-        _ => (id(&location, call.id.as_ref(), cx), new_deadline),
-    };
-    if cx.state.is_cancelled() {
-        return Some(cx.open_refused(location));
-    }
-    let started = started(&location, run, call, deadline, false);
-    let Some(Body::ChildStarted(recorded)) = cx.say(started, Some(site)) else {
-        return None;
-    };
-    let kind = operation(recorded.run, recorded.on_close, recorded.deadline);
-    Some(cx.operations.open(location, kind))
-}
+impl Call for ChildCall {
+    type Output = OpId;
+    const RECORD: &'static str = "child_started";
 
-/// Starts a child without waiting for it, and returns its id.
-pub(super) fn detach(
-    called: Called,
-    call: ChildCall,
-    cx: &mut Context,
-) -> Option<Result<RunId, Failure>> {
-    match cx.earlier(&called.location) {
-        Earlier::Known(Remembered::Child(earlier)) => return Some(Ok(earlier.run)),
-        Earlier::Known(other) => {
-            cx.halt_on_other(&called, "child_started", &other);
+    fn call(self, called: Called, _: &Name, replay: &mut Replay) -> Option<OpId> {
+        let cx = &mut replay.context;
+        let Called { location, site } = called;
+        let new_deadline = self.timeout.map(|timeout| cx.position.deadline(timeout));
+        let (run, deadline) = match cx.earlier.take(&location) {
+            None => (id(&location, self.id.as_ref(), cx), new_deadline),
+            Some(Remembered::Child(mut earlier)) => {
+                match earlier.again(self.id.as_ref(), self.timeout.is_some()) {
+                    Again::Ended(outcome) => {
+                        let EarlierChild { run, .. } = *earlier;
+                        let log = &mut replay.rollback.log;
+                        log.mark_reached(&Subject::child(&location, &run));
+                        let resolution = ended(&location, &run, outcome);
+                        let kind = operation(run, self.on_close, None);
+                        return Some(cx.operations.open_resolved(location, kind, resolution));
+                    }
+                    Again::Wait => {
+                        let deadline = self.timeout.and(earlier.deadline.or(new_deadline));
+                        (earlier.run, deadline)
+                    }
+                    Again::StartAnother => (id(&location, self.id.as_ref(), cx), new_deadline),
+                }
+            }
+            Some(other) => {
+                cx.halt_on_other(&Called { location, site }, Self::RECORD, &other);
+                return None;
+            }
+        };
+        if cx.state.is_cancelled() {
+            return Some(cx.open_refused(location));
+        }
+        let started = started(&location, run, self, deadline, false);
+        let Some(Body::ChildStarted(recorded)) = cx.add_line(started, Some(site)) else {
             return None;
-        }
-        Earlier::Refused => {
-            cx.state.count_refusal();
-            return Some(Err(cancelled()));
-        }
-        Earlier::Unknown => {}
-    }
-    let run = id(&called.location, call.id.as_ref(), cx);
-    let started = started(&called.location, run, call, None, true);
-    match cx.say(started, Some(called.site))? {
-        Body::ChildStarted(recorded) => Some(Ok(recorded.run)),
-        _ => None,
+        };
+        let kind = operation(recorded.run, recorded.on_close, recorded.deadline);
+        Some(cx.operations.open(location, kind))
     }
 }
 
-/// The children that a run leaves if it ends now.
+impl Call for DetachedChild {
+    /// The id of the child, or why it is not started.
+    type Output = Result<RunId, Failure>;
+    const RECORD: &'static str = "child_started";
+
+    fn call(self, called: Called, _: &Name, replay: &mut Replay) -> Option<Self::Output> {
+        let cx = &mut replay.context;
+        match cx.earlier.take(&called.location) {
+            Some(Remembered::Child(earlier)) => return Some(Ok(earlier.run)),
+            Some(other) => {
+                cx.halt_on_other(&called, Self::RECORD, &other);
+                return None;
+            }
+            None if cx.state.is_cancelled() => {
+                cx.state.count_refusal();
+                return Some(Err(cancelled()));
+            }
+            None => {}
+        }
+        let run = id(&called.location, self.0.id.as_ref(), cx);
+        let started = started(&called.location, run, self.0, None, true);
+        match cx.add_line(started, Some(called.site))? {
+            Body::ChildStarted(recorded) => Some(Ok(recorded.run)),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the children that a run leaves if it ends now.
 pub(super) fn remaining(cx: &Context) -> impl Iterator<Item = LeftChild> {
     let open = cx.operations.iter();
     open.filter_map(|(_, operation)| match &operation.kind {
-        Kind::Child(child) if !child.settled => child.left(&operation.location),
+        Kind::Child(child) if !child.is_decided => child.left(&operation.location),
         _ => None,
     })
 }
 
-/// A child that the run has stopped waiting for is ignored.
+/// Resolves the operation of a child, unless the run has stopped waiting for it.
 pub(super) fn fold_finished(record: ChildFinished, cx: &mut Context) {
     let Some((op, operation)) = cx.operations.at(&record.location) else {
         return;
@@ -129,7 +131,7 @@ pub(super) fn fold_finished(record: ChildFinished, cx: &mut Context) {
         return;
     };
     let is_other = record.run.is_some_and(|run| run != child.run);
-    if is_other || std::mem::replace(&mut child.settled, true) {
+    if is_other || std::mem::replace(&mut child.is_decided, true) {
         return;
     }
     let resolution = ended(&record.location, &child.run, Some(record.outcome));
@@ -144,7 +146,7 @@ pub(super) fn fold_timed_out(op: OpId, due: Timestamp, cx: &mut Context) {
     let Kind::Child(child) = &operation.kind else {
         return;
     };
-    if child.settled || child.deadline != Some(due) {
+    if child.is_decided || child.deadline != Some(due) {
         return;
     }
     let resolution = ended(&operation.location, &child.run, None);
@@ -162,14 +164,14 @@ pub(super) fn give_up(op: OpId, cx: &mut Context) {
     };
     leave(operation.location.clone(), &child, cx);
     if let Some(child) = cx.operations.child_mut(op) {
-        child.settled = true;
+        child.is_decided = true;
     }
 }
 
 /// Records that the code no longer waits for a child. The parent-close policy is applied once: by
 /// the commit of the new record.
 pub(super) fn leave(location: Location, child: &ChildOp, cx: &mut Context) {
-    if child.settled {
+    if child.is_decided {
         return;
     }
     let is_new = cx.script.is_at_end();
@@ -178,7 +180,7 @@ pub(super) fn leave(location: Location, child: &ChildOp, cx: &mut Context) {
         location,
         so_far: None,
     };
-    if cx.say(abandoned, None).is_some() && is_new {
+    if cx.add_line(abandoned, None).is_some() && is_new {
         cx.outgoing.left.extend(left);
     }
 }
@@ -208,11 +210,11 @@ fn operation(run: RunId, on_close: ParentClose, deadline: Option<Timestamp>) -> 
         run,
         on_close,
         deadline,
-        settled: false,
+        is_decided: false,
     })
 }
 
-/// What the operation of a child resolves to.
+/// Returns what the operation of a child resolves to.
 fn ended(location: &Location, run: &RunId, outcome: Option<ChildOutcome>) -> Resolution {
     Resolution::Child(Box::new(ChildEnd {
         location: location.clone(),

@@ -36,8 +36,8 @@ impl Code {
         }
     }
 
-    /// Whether the code may call an operation. A call that does not follow from the journal would
-    /// not be repeated by a replay, so it halts the run.
+    /// Returns whether the code may call an operation. A call that does not follow from the journal
+    /// would not be repeated by a replay, so it halts the run.
     #[inline]
     pub(super) fn may_call(
         &self,

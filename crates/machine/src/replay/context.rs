@@ -45,7 +45,11 @@ impl Context {
 
     /// Adds a line to the script. Returns the recorded line if there is one; otherwise the new line
     /// is written.
-    pub(super) fn say(&mut self, body: impl Into<Body>, site: Option<CallSite>) -> Option<Body> {
+    pub(super) fn add_line(
+        &mut self,
+        body: impl Into<Body>,
+        site: Option<CallSite>,
+    ) -> Option<Body> {
         match self.script.add(body.into(), site) {
             Ok(Line::Recorded(body)) => Some(body),
             Ok(Line::New(body)) => {
@@ -66,12 +70,30 @@ impl Context {
         operations.open_resolved(location, Kind::Refused, refused())
     }
 
-    /// Takes what earlier passes left of an operation that is called now.
-    pub(super) fn earlier(&mut self, location: &Location) -> Earlier {
-        match self.earlier.take(location) {
-            Some(remembered) => Earlier::Known(remembered),
-            None if self.state.is_cancelled() => Earlier::Refused,
-            None => Earlier::Unknown,
+    /// Opens an operation that resolves without being executed: an earlier pass has its result, or
+    /// the run is being cancelled. Otherwise returns what earlier passes left of it. `Err(None)` means
+    /// that the code must not continue.
+    #[inline]
+    pub(super) fn open_decided(
+        &mut self,
+        called: &Called,
+        record: &'static str,
+        kind: impl FnOnce() -> Kind,
+    ) -> Result<Option<Remembered>, Option<OpId>> {
+        match self.earlier.take(&called.location) {
+            None if self.state.is_cancelled() => {
+                Err(Some(self.open_refused(called.location.clone())))
+            }
+            None => Ok(None),
+            Some(earlier) if earlier.first_record() != record => {
+                self.halt_on_other(called, record, &earlier);
+                Err(None)
+            }
+            Some(Remembered::Resolved(_, resolution)) => {
+                let (operations, location) = (&mut self.operations, called.location.clone());
+                Err(Some(operations.open_resolved(location, kind(), resolution)))
+            }
+            earlier => Ok(earlier),
         }
     }
 
@@ -82,27 +104,30 @@ impl Context {
         record: &'static str,
         other: &Remembered,
     ) {
-        let location = &called.location;
+        self.diverge(called, record, other.first_record(), None);
+    }
+
+    /// Halts because the journal contains another operation, or another form of it, at the location
+    /// of a call.
+    pub(super) fn diverge(
+        &mut self,
+        called: &Called,
+        record: &'static str,
+        recorded: &'static str,
+        detail: Option<String>,
+    ) {
         self.state.halt(Halt::Diverged(Box::new(Divergence {
-            recorded: Some((other.first_record(), location.clone())),
-            called: Some((record, location.clone())),
+            recorded: Some((recorded, called.location.clone())),
+            called: Some((record, called.location.clone())),
             called_site: Some(called.site),
+            detail,
             ..Divergence::default()
         })));
     }
 
-    /// Whether new work may begin, as far as the fold is concerned: everything known is folded.
+    /// Returns whether new work may begin, as far as the fold is concerned: everything known is
+    /// folded.
     pub(super) fn is_folded(&self) -> bool {
         self.position.unfolded.is_empty() && self.state.halt.is_none()
     }
-}
-
-/// What an operation finds when it is called.
-pub(super) enum Earlier {
-    /// An earlier pass called it.
-    Known(Remembered),
-    /// No earlier pass called it, and the run is being cancelled.
-    Refused,
-    /// It is called for the first time.
-    Unknown,
 }

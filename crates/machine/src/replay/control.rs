@@ -1,4 +1,4 @@
-//! Requests of operators to a running execution: pause, cancel, and settle an operation.
+//! Requests of operators to a running execution: pause, cancel, and end an operation.
 //!
 //! Each request is a record, so its position in the journal decides what it affects. A pause stops
 //! the fold; records that arrive meanwhile keep their order. A cancellation resolves open operations
@@ -18,14 +18,17 @@ use super::operations::{Kind, OpId, Resolution, StepFailure, StepPhase};
 use super::rollback::Rollback;
 use super::state::{Pause, Phase, cancelled, refused};
 
-/// Whether the fold of a paused run continues: further down the journal the run was resumed, or is
-/// requested to end.
+/// Returns whether the fold of a paused run continues: further down the journal the run was
+/// resumed, or is requested to end.
 pub(super) fn pause_ends_ahead(rollback: &Rollback, cx: &Context) -> bool {
     let ahead = cx.position.unfolded.iter();
-    rollback.ends_pause(ahead.map(|entry| &entry.record.body))
+    rollback
+        .log
+        .fold
+        .ends_pause_ahead(ahead.map(|entry| &entry.record.body))
 }
 
-/// Whether the journal contains the pause.
+/// Returns whether the journal contains the pause.
 pub(super) fn is_pause_recorded(cx: &Context) -> bool {
     let is_paused = |body: &Body| matches!(body, Body::Paused(_));
     let mut ahead = cx.position.unfolded.iter();
@@ -93,7 +96,7 @@ fn end_cancelled_step(op: OpId, cx: &mut Context) {
 }
 
 /// Resolves a step with the result that an operator gave it.
-pub(super) fn settle_step(
+pub(super) fn resolve_step(
     location: &Location,
     result: Payload,
     mailbox: &mut Mailbox,

@@ -14,7 +14,7 @@ pub enum CallSite {
 }
 
 impl CallSite {
-    /// The caller of this function.
+    /// Returns the caller of this function.
     #[must_use]
     #[track_caller]
     pub fn caller() -> Self {
@@ -49,21 +49,60 @@ pub struct Divergence {
 }
 
 impl Divergence {
-    /// The location to show: that of the code, or else that of the journal.
+    /// Returns the location to show: that of the code, or else that of the journal.
     #[must_use]
     pub fn location(&self) -> Option<&Location> {
-        let place = self.called.as_ref().or(self.recorded.as_ref());
-        place.map(|(_, location)| location)
+        let operation = self.called.as_ref().or(self.recorded.as_ref());
+        operation.map(|(_, location)| location)
     }
 
-    /// The error of the parked run. `sites` contains the text of the shell's call sites.
+    /// Returns the error of the parked run. `sites` contains the text of the shell's call sites.
     #[must_use]
     pub fn failure(&self, sites: &[String]) -> Failure {
-        Failure::new(ErrorCode::Diverged, Described(self, sites).to_string())
+        Failure::new(ErrorCode::Diverged, self.describe(sites))
+    }
+
+    fn describe(&self, sites: &[String]) -> String {
+        let operation = |(record, location): &(&'static str, Location), site: Option<CallSite>| {
+            let site = match site {
+                Some(CallSite::Shell(index)) => {
+                    let index = usize::try_from(index).ok();
+                    index.and_then(|index| sites.get(index)).cloned()
+                }
+                site => site.map(|site| site.to_string()),
+            };
+            let called_at = optional(" (called at ", site, ")");
+            format!("{} `{location}`{called_at}", operation_word(record))
+        };
+        let recorded = match &self.recorded {
+            Some(recorded) => operation(recorded, self.recorded_site),
+            None => "no further operation".to_owned(),
+        };
+        let record = optional(" at record ", self.record, "");
+        let called = match &self.called {
+            Some(called) => format!("called {}", operation(called, self.called_site)),
+            None => "did not reach it".to_owned(),
+        };
+        let detail = optional(" (", self.detail.as_ref(), ")");
+        format!(
+            "the journal holds {recorded}{record}, but the code {called}{detail}. Workflow code must do the same for the \
+             same journal: register the code that wrote it, or put the change behind ctx.version(..); keep clocks, \
+             randomness and I/O inside steps"
+        )
     }
 }
 
-/// The user-facing word for an operation that begins with a record of this type.
+impl fmt::Display for Divergence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.describe(&[]))
+    }
+}
+
+fn optional(before: &str, value: Option<impl fmt::Display>, after: &str) -> String {
+    value.map_or_else(String::new, |value| format!("{before}{value}{after}"))
+}
+
+/// Returns the user-facing word for an operation that begins with a record of this type.
 fn operation_word(type_name: &str) -> &str {
     match type_name {
         "step_started" => "step",
@@ -79,65 +118,6 @@ fn operation_word(type_name: &str) -> &str {
         "emitted" => "emit",
         "version_chosen" => "version",
         other => other,
-    }
-}
-
-/// A divergence and the text of the shell's call sites.
-struct Described<'a>(&'a Divergence, &'a [String]);
-
-impl Described<'_> {
-    fn write_operation(
-        &self,
-        f: &mut fmt::Formatter<'_>,
-        operation: &(&'static str, Location),
-        site: Option<CallSite>,
-    ) -> fmt::Result {
-        write!(f, "{} `{}`", operation_word(operation.0), operation.1)?;
-        let text = |index: u32| self.1.get(usize::try_from(index).ok()?);
-        match site {
-            Some(CallSite::Shell(index)) => match text(index) {
-                Some(text) => write!(f, " (called at {text})"),
-                None => Ok(()),
-            },
-            Some(site) => write!(f, " (called at {site})"),
-            None => Ok(()),
-        }
-    }
-}
-
-impl fmt::Display for Divergence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Described(self, &[]).fmt(f)
-    }
-}
-
-impl fmt::Display for Described<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let divergence = self.0;
-        match &divergence.recorded {
-            Some(recorded) => {
-                f.write_str("the journal holds ")?;
-                self.write_operation(f, recorded, divergence.recorded_site)?;
-            }
-            None => f.write_str("the journal holds no further operation")?,
-        }
-        if let Some(record) = divergence.record {
-            write!(f, " at record {record}")?;
-        }
-        match &divergence.called {
-            Some(called) => {
-                f.write_str(", but the code called ")?;
-                self.write_operation(f, called, divergence.called_site)?;
-            }
-            None => f.write_str(", but the code did not reach it")?,
-        }
-        if let Some(detail) = &divergence.detail {
-            write!(f, " ({detail})")?;
-        }
-        f.write_str(
-            ". Workflow code must do the same for the same journal: register the code that wrote it, or put the change \
-             behind ctx.version(..); keep clocks, randomness and I/O inside steps",
-        )
     }
 }
 

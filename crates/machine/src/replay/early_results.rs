@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use everstep_model::record::{StepCompleted, TookEffect};
-use everstep_model::{Body, Location, Payload};
+use everstep_model::{Location, Payload};
 
 use super::context::Context;
 use super::operations::Resolution;
@@ -37,21 +37,14 @@ impl EarlyResults {
         }
     }
 
-    /// Notes a record of the journal before it is folded.
-    pub(super) fn note_record(&mut self, body: &Body) {
-        if let Body::StepCompleted(completed) = body {
-            self.note(completed);
-        }
-    }
-
-    /// When the next result takes effect.
+    /// Returns when the next result takes effect.
     #[inline]
     pub(super) fn next(&self) -> Option<Moment> {
         let next = self.0.front();
         next.map(|early| Moment::of_result(&early.at))
     }
 
-    /// Whether a result takes effect before the next record is folded.
+    /// Returns whether a result takes effect before the next record is folded.
     pub(super) fn has_due(&self, cx: &Context) -> bool {
         let next = cx.position.next_number();
         let is_due = |early: &&EarlyResult| next.is_none_or(|next| early.at.folded <= next);

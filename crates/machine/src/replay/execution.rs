@@ -1,6 +1,8 @@
 //! One execution of a run: the composition of its parts.
 
-use everstep_model::{Interner, Timestamp};
+use std::collections::HashSet;
+
+use everstep_model::{Interner, RecordNumber, Timestamp};
 
 use super::attempts::Attempts;
 use super::code::Code;
@@ -11,14 +13,12 @@ use super::mailbox::Mailbox;
 use super::outgoing::Outgoing;
 use super::position::Position;
 use super::removals::Removals;
-use super::replies::Replies;
 use super::rollback::Rollback;
 use super::run::Run;
 use super::scopes::Scopes;
 use super::script::Script;
-use super::status::Status;
 
-/// One execution of a run. See the module.
+/// One execution of a run. See the module documentation.
 #[derive(Debug)]
 pub struct Replay {
     pub(super) context: Context,
@@ -28,7 +28,8 @@ pub struct Replay {
     pub(super) scopes: Scopes,
     pub(super) early: EarlyResults,
     pub(super) mailbox: Mailbox,
-    pub(super) replies: Replies,
+    /// Events that this pass of the function has replied to. Each is replied to once.
+    pub(super) replies: HashSet<RecordNumber>,
     pub(super) loops: Loops,
     pub(super) removals: Removals,
     pub(super) rollback: Rollback,
@@ -52,47 +53,35 @@ impl Replay {
         self.context.position.wall = wall;
     }
 
-    /// The run and its current pass.
+    /// Returns the run and its current pass.
     #[must_use]
     pub fn run(&self) -> &Run {
         &self.context.run
     }
 
-    /// The position of the fold.
+    /// Returns the position of the fold.
     #[must_use]
     pub fn position(&self) -> &Position {
         &self.context.position
     }
 
-    /// The script, for the call sites of its lines.
+    /// Returns the script, for the call sites of its lines.
     #[must_use]
     pub fn script(&self) -> &Script {
         &self.context.script
     }
 
-    /// What the next commit contains.
+    /// Returns what the next commit contains.
     pub fn outgoing(&mut self) -> &mut Outgoing {
         &mut self.context.outgoing
     }
 
-    /// The rollbacks of the execution.
+    /// Returns the rollbacks of the execution.
     pub fn rollback(&mut self) -> &mut Rollback {
         &mut self.rollback
     }
 
-    /// What the execution is waiting for, and what it would leave behind.
-    #[must_use]
-    pub fn status(&self) -> Status<'_> {
-        Status {
-            context: &self.context,
-            early: &self.early,
-            mailbox: &self.mailbox,
-            loops: &self.loops,
-            rollback: &self.rollback,
-        }
-    }
-
-    /// Whether iterations were dropped from the journal since the last call.
+    /// Returns whether iterations were dropped from the journal since the last call.
     pub fn take_has_dropped(&mut self) -> bool {
         self.loops.take_has_dropped()
     }

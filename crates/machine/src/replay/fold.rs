@@ -9,7 +9,7 @@ use super::divergence::Halt;
 use super::execution::Replay;
 use super::operations::{EventTaken, Kind, Resolution};
 use super::rollback::is_about_undo;
-use super::state::{Pause, Phase};
+use super::state::Phase;
 use super::{branches, children, control, rpcs, steps, waits};
 
 /// Folds the records of earlier passes, and returns those of the current pass.
@@ -33,18 +33,18 @@ pub(super) fn earlier_passes(journal: Vec<Entry>, replay: &mut Replay) -> Vec<En
             }
             _ => {}
         }
-        replay.rollback.fold_earlier(&entry.record.body);
+        replay.rollback.log.fold(&entry.record.body);
         fold_earlier(&entry, replay);
     }
-    replay.loops.begin_pass();
-    replay.rollback.begin_pass();
+    replay.loops.iterations.begin_pass();
+    replay.rollback.log.begin_pass();
     replay.context.state.phase = Phase::Backoff;
     current.into()
 }
 
 /// Takes in a record of an earlier pass, or of the pause before the next one.
 fn fold_earlier(entry: &Entry, replay: &mut Replay) {
-    replay.loops.fold_earlier(&entry.record.body);
+    replay.loops.earlier.fold(&entry.record.body);
     replay.context.earlier.fold(entry, &mut replay.mailbox);
 }
 
@@ -75,7 +75,7 @@ pub(super) fn fold(entry: Entry, replay: &mut Replay) -> bool {
 
 fn count_folded(entry: &Entry, replay: &mut Replay) {
     replay.context.position.fold(entry);
-    replay.loops.fold(entry, replay.rollback.calling_scopes());
+    replay.loops.fold(entry, &replay.rollback.calling_scopes);
 }
 
 /// Folds a line of the script. Some operations wait until their line is durable.
@@ -124,13 +124,7 @@ fn fold_in_backoff(entry: Entry, replay: &mut Replay) -> bool {
         Body::ForcedFailure(record) => {
             control::force_failure(*record, rollback, mailbox, context);
         }
-        Body::PauseRequested(_) => context.state.pause = Pause::Requested,
-        Body::Paused(_) => context.state.pause = Pause::Paused,
-        body => {
-            if let Some(status) = body.terminal() {
-                context.state.phase = Phase::Ended(status);
-            }
-        }
+        body => context.state.fold(&body),
     }
     false
 }
@@ -154,8 +148,6 @@ fn fold_running(entry: Entry, replay: &mut Replay) {
         Body::DeadlinePassed(record) => {
             control::pass_deadline(record.deadline, rollback, context);
         }
-        Body::PauseRequested(_) => context.state.pause = Pause::Requested,
-        Body::Paused(_) => context.state.pause = Pause::Paused,
         // The executor builds a new execution from the journal after it has written this.
         Body::ExecutionRetried(_) => context.state.phase = Phase::Backoff,
         Body::Created(_) => {
@@ -164,10 +156,10 @@ fn fold_running(entry: Entry, replay: &mut Replay) {
         }
         Body::CancelRequested(record) => control::cancel(record, rollback, mailbox, context),
         Body::StepSkipped(record) => {
-            control::settle_step(&record.location, record.result, mailbox, context);
+            control::resolve_step(&record.location, record.result, mailbox, context);
         }
         Body::StepEdited(record) => {
-            control::settle_step(&record.location, record.result, mailbox, context);
+            control::resolve_step(&record.location, record.result, mailbox, context);
         }
         Body::ForcedFailure(record) => {
             control::force_failure(*record, rollback, mailbox, context);
@@ -175,11 +167,7 @@ fn fold_running(entry: Entry, replay: &mut Replay) {
         body if is_about_undo(&body) => fold_undo(&body, replay),
         // `turn` looks ahead for the end of a pause; a parked run continues when its code fits.
         // `fold` has compared scripted records, and journals contain no messages of user streams.
-        body => {
-            if let Some(status) = body.terminal() {
-                context.state.phase = Phase::Ended(status);
-            }
-        }
+        body => context.state.fold(&body),
     }
 }
 
@@ -221,9 +209,8 @@ fn fold_timer(record: &TimerFired, replay: &mut Replay) {
 
 fn fold_undo(body: &Body, replay: &mut Replay) {
     let has_gone = replay.loops.iterations.has_forgotten();
-    replay
-        .rollback
-        .fold_undo(body, has_gone, &mut replay.context);
+    let context = &mut replay.context;
+    replay.rollback.fold_undo(body, has_gone, context);
 }
 
 /// Folds a record of a run whose code was dropped. Only its rollback continues.
@@ -235,19 +222,12 @@ fn fold_broken(body: &Body, replay: &mut Replay) {
     }
     let context = &mut replay.context;
     match body {
-        Body::PauseRequested(_) => context.state.pause = Pause::Requested,
-        Body::Paused(_) => context.state.pause = Pause::Paused,
         Body::StepCompleted(_) | Body::StepFailed(_) => {
-            let location = body.location();
-            let open = location.and_then(|at| context.operations.at(at));
+            let open = body.location().and_then(|at| context.operations.at(at));
             if let Some((op, _)) = open {
                 context.operations.close(op);
             }
         }
-        body => {
-            if let Some(status) = body.terminal() {
-                context.state.phase = Phase::Ended(status);
-            }
-        }
+        body => context.state.fold(body),
     }
 }

@@ -1,27 +1,31 @@
 //! Events that no wait has taken yet, and waits for events: first in, first out per name.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::time::Duration;
 
 use everstep_model::planted::{self, Bug};
 use everstep_model::{Name, RecordNumber};
 
 use super::operations::{EventTaken, OpId};
 
-/// What a wait wants.
+/// A call of a wait for events.
 #[derive(Clone, Debug)]
-pub(super) struct Wanted {
-    pub(super) names: Vec<Name>,
-    /// The maximum number of events.
-    pub(super) batch: usize,
+pub struct WaitCall {
+    /// The wait takes events of any of these names.
+    pub names: Vec<Name>,
+    /// The maximum number of events that it takes.
+    pub batch: u32,
     /// Whether it resolves at once if there are no events.
-    pub(super) at_once: bool,
+    pub at_once: bool,
+    /// How long it waits.
+    pub timeout: Option<Duration>,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Mailbox {
     buffered: HashMap<Name, VecDeque<EventTaken>>,
     /// In the order of their calls.
-    waits: BTreeMap<OpId, Wanted>,
+    waits: BTreeMap<OpId, WaitCall>,
     /// Events that belong to waits which were removed from the code.
     reserved: BTreeSet<RecordNumber>,
     /// Waits that were called while matching events were buffered, or that resolve at once.
@@ -34,24 +38,17 @@ impl Mailbox {
         if self.reserved.remove(&event.number) {
             return None;
         }
-        let waiting = self
-            .waits
-            .iter()
-            .find(|(_, wanted)| wanted.names.contains(&event.name))
-            .map(|(op, _)| *op);
-        match waiting {
-            Some(op) => {
-                self.waits.remove(&op);
-                if planted::is(Bug::EventConsumedTwice) {
-                    self.buffer(event.clone());
-                }
-                Some((op, vec![event]))
-            }
-            None => {
-                self.buffer(event);
-                None
-            }
+        let mut waits = self.waits.iter();
+        let waiting = waits.find(|(_, wait)| wait.names.contains(&event.name));
+        let Some(op) = waiting.map(|(op, _)| *op) else {
+            self.buffer(event);
+            return None;
+        };
+        self.waits.remove(&op);
+        if planted::is(Bug::EventConsumedTwice) {
+            self.buffer(event.clone());
         }
+        Some((op, vec![event]))
     }
 
     fn buffer(&mut self, event: EventTaken) {
@@ -59,8 +56,9 @@ impl Mailbox {
         buffered.push_back(event);
     }
 
-    /// The next wait that resolves with buffered events, or without because it does not wait. Events
-    /// are taken only when their wait resolves, so a wait that is dropped before takes none.
+    /// Returns the next wait that resolves with buffered events, or without because it does not
+    /// wait. Events are taken only when their wait resolves, so a wait that is dropped before takes
+    /// none.
     #[inline]
     pub(super) fn next_match(&mut self) -> Option<(OpId, Vec<EventTaken>)> {
         if self.matches.is_empty() {
@@ -71,11 +69,11 @@ impl Mailbox {
 
     fn take_match(&mut self) -> Option<(OpId, Vec<EventTaken>)> {
         while let Some(op) = self.matches.pop_front() {
-            let Some(wanted) = self.waits.get(&op).cloned() else {
+            let Some(wait) = self.waits.get(&op).cloned() else {
                 continue;
             };
-            let taken = self.take_buffered(&wanted);
-            if wanted.at_once || !taken.is_empty() {
+            let taken = self.take_buffered(&wait);
+            if wait.at_once || !taken.is_empty() {
                 self.waits.remove(&op);
                 return Some((op, taken));
             }
@@ -84,10 +82,11 @@ impl Mailbox {
     }
 
     /// Takes the oldest events that a wait wants.
-    fn take_buffered(&mut self, wanted: &Wanted) -> Vec<EventTaken> {
+    fn take_buffered(&mut self, wait: &WaitCall) -> Vec<EventTaken> {
+        let batch = usize::try_from(wait.batch).unwrap_or(usize::MAX).max(1);
         let mut taken = Vec::new();
-        while taken.len() < wanted.batch {
-            let oldest = wanted
+        while taken.len() < batch {
+            let oldest = wait
                 .names
                 .iter()
                 .filter_map(|name| Some((self.buffered.get(name)?.front()?.number, name)))
@@ -98,7 +97,7 @@ impl Mailbox {
         taken
     }
 
-    /// Whether a wait may resolve without another event.
+    /// Returns whether a wait may resolve without another event.
     pub(super) fn has_matches(&self) -> bool {
         !self.matches.is_empty()
     }
@@ -120,12 +119,16 @@ impl Mailbox {
         }
     }
 
-    pub(super) fn wait(&mut self, op: OpId, wanted: Wanted) {
-        let is_buffered = |name| (self.buffered.get(name)).is_some_and(|events| !events.is_empty());
-        if wanted.at_once || wanted.names.iter().any(is_buffered) {
+    pub(super) fn wait(&mut self, op: OpId, wait: WaitCall) {
+        let is_buffered = |name| {
+            self.buffered
+                .get(name)
+                .is_some_and(|events| !events.is_empty())
+        };
+        if wait.at_once || wait.names.iter().any(is_buffered) {
             self.matches.push_back(op);
         }
-        self.waits.insert(op, wanted);
+        self.waits.insert(op, wait);
     }
 
     /// Ends a wait without an event.

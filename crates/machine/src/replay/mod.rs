@@ -1,18 +1,18 @@
 //! The executor's fold: it leads workflow code through its journal record by record.
 //!
-//! The executor adds records with [`Replay::extend`] and asks [`Replay::turn`] what to do: start the
-//! code, resolve one operation and poll once, or wait for more. Code that is polled calls operations
-//! (`calls.rs`), which become the script (`script`): new lines are written, recorded ones are
+//! The executor adds records with [`Replay::extend`], and [`Replay::turn`] returns what to do: start
+//! the code, resolve one operation and poll once, or wait for more. Code that is polled calls operations
+//! (`call.rs`), which become the script (`script`): new lines are written, recorded ones are
 //! compared. The executor folds its own records from the journal like all others, so a run that
 //! stays in memory and one that is rebuilt from its journal behave in the same way.
 //!
 //! [`Replay`] composes the parts (`execution.rs`). Each part owns its state and implements its own
 //! calls and folds; `context.rs` has what all of them use. `fold.rs` passes records to the parts,
-//! `calls.rs` the calls of the code, `work.rs` the results of attempts, and `turn.rs` decides what is
-//! next.
+//! and `turn.rs` decides what is next.
 
 mod attempts;
 mod branches;
+mod call;
 mod calls;
 mod children;
 mod code;
@@ -31,7 +31,6 @@ mod position;
 mod random;
 mod records;
 mod removals;
-mod replies;
 mod rollback;
 mod rpcs;
 mod run;
@@ -53,13 +52,14 @@ mod tests;
 
 pub use attempts::Attempts;
 pub use branches::{BranchesCall, branch_scope};
-pub use calls::{Call, LoopCall, ScopeCall};
+pub use call::{Call, LoopCall, ScopeCall};
 pub use children::{ChildCall, DetachedChild};
 pub use code::Access;
 pub use context::Called;
 pub use divergence::{CallSite, Divergence, Halt};
 pub use execution::Replay;
 pub use loops::{Advance, IterationEnd, iteration_scope};
+pub use mailbox::WaitCall;
 pub use operations::{ChildEnd, EventTaken, Obsolete, OpId, Resolution, StepFailure};
 pub use outgoing::{LeftChild, Outgoing};
 pub use position::Position;
@@ -73,5 +73,4 @@ pub use status::Status;
 pub use steps::StepStart;
 pub use switches::SwitchCall;
 pub use turn::Turn;
-pub use waits::WaitCall;
 pub use written::Written;

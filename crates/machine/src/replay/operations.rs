@@ -156,7 +156,7 @@ pub(super) struct ChildOp {
     pub(super) on_close: ParentClose,
     pub(super) deadline: Option<Timestamp>,
     /// Whether the resolution is decided, so that dropping the operation does not affect the child.
-    pub(super) settled: bool,
+    pub(super) is_decided: bool,
 }
 
 /// A row in the store that is no longer needed.
@@ -169,33 +169,30 @@ pub enum Obsolete {
 }
 
 impl Operation {
-    /// The rows in the store of an open operation.
+    /// Returns the rows in the store of an open operation.
     pub(super) fn rows(&self) -> Vec<Obsolete> {
-        let timer = |due, purpose| Obsolete::Timer(due, purpose, Some(self.location.clone()));
-        match &self.kind {
+        let (due, purpose) = match &self.kind {
             Kind::Step(step) => match step.phase {
-                StepPhase::Backoff(due) => vec![timer(due, TimerPurpose::Retry)],
+                StepPhase::Backoff(due) => (Some(due), TimerPurpose::Retry),
                 StepPhase::Runnable
                 | StepPhase::Announcing
                 | StepPhase::Running
-                | StepPhase::Recording => Vec::new(),
+                | StepPhase::Recording => return Vec::new(),
             },
-            Kind::Sleep { until } => vec![timer(*until, TimerPurpose::Sleep)],
-            Kind::Wait { deadline } => deadline
-                .iter()
-                .map(|due| timer(*due, TimerPurpose::Wait))
-                .collect(),
-            Kind::Rpc { id, deadline } => {
-                let timer = deadline.iter().map(|due| timer(*due, TimerPurpose::Rpc));
-                timer.chain([Obsolete::Rpc(id.clone())]).collect()
+            Kind::Sleep { until } => (Some(*until), TimerPurpose::Sleep),
+            Kind::Wait { deadline } => (*deadline, TimerPurpose::Wait),
+            Kind::Rpc { deadline, .. } => (*deadline, TimerPurpose::Rpc),
+            Kind::Child(child) => (child.deadline, TimerPurpose::Child),
+            Kind::Race | Kind::Loop | Kind::Removed | Kind::Rollback | Kind::Refused => {
+                return Vec::new();
             }
-            Kind::Child(child) => child
-                .deadline
-                .iter()
-                .map(|due| timer(*due, TimerPurpose::Child))
-                .collect(),
-            Kind::Race | Kind::Loop | Kind::Removed | Kind::Rollback | Kind::Refused => Vec::new(),
-        }
+        };
+        let timer = due.map(|due| Obsolete::Timer(due, purpose, Some(self.location.clone())));
+        let rpc = match &self.kind {
+            Kind::Rpc { id, .. } => Some(Obsolete::Rpc(id.clone())),
+            _ => None,
+        };
+        timer.into_iter().chain(rpc).collect()
     }
 }
 
@@ -318,7 +315,6 @@ impl Operations {
         self.step_mut(id).map(|step| (id, step))
     }
 
-    /// The open steps.
     pub(super) fn steps(&self) -> impl Iterator<Item = (OpId, &Location, &StepOp)> + Clone {
         self.iter()
             .filter_map(|(id, operation)| match &operation.kind {
@@ -327,7 +323,7 @@ impl Operations {
             })
     }
 
-    /// The ids of open operations of some kinds.
+    /// Returns the ids of open operations of some kinds.
     pub(super) fn select(&self, is_selected: impl Fn(&Operation) -> bool) -> Vec<OpId> {
         let selected = self.iter().filter(|(_, operation)| is_selected(operation));
         selected.map(|(op, _)| op).collect()

@@ -1,4 +1,4 @@
-//! What an execution wants written: records, rows to delete, and children that it no longer waits
+//! The next commit of an execution: records, rows to delete, and children that it no longer waits
 //! for.
 
 use everstep_model::record::ParentClose;
@@ -55,7 +55,7 @@ impl Outgoing {
         self.strict = true;
     }
 
-    /// Whether there are records to write, or records that were taken must be durable now.
+    /// Returns whether there are records to write, or records that were taken must be durable now.
     #[must_use]
     pub fn is_pending(&self) -> bool {
         self.strict || !self.records.is_empty()
@@ -78,7 +78,7 @@ impl Outgoing {
         std::mem::take(&mut self.left)
     }
 
-    /// Returns the rows and children of a commit that was refused.
+    /// Puts back the rows and children of a commit that was refused.
     pub fn put_back(&mut self, obsolete: Vec<Obsolete>, mut left: Vec<LeftChild>) {
         self.obsolete.extend(obsolete);
         left.append(&mut self.left);

@@ -13,35 +13,18 @@ pub struct Position {
     /// Records that are known and not folded.
     pub(super) unfolded: VecDeque<Entry>,
     pub(super) here: Moment,
-    /// Everything before this record is known.
-    pub(super) known: RecordNumber,
-    pub(super) inbox_known: u64,
+    /// Everything before this record is known. The journal is read from here on.
+    pub known: RecordNumber,
+    /// The number of inbox records that are known, which a suspension or an end has seen. An
+    /// execution decides only after it has folded everything that could change the decision.
+    pub inbox_known: u64,
     /// Time as the code sees it: of the last folded record. It never goes back.
-    pub(super) now: Timestamp,
+    pub now: Timestamp,
     /// The executor's clock, for new deadlines.
     pub(super) wall: Timestamp,
 }
 
 impl Position {
-    /// Time as the code sees it.
-    #[must_use]
-    pub fn now(&self) -> Timestamp {
-        self.now
-    }
-
-    /// The number of records that are known, from which the journal is read next.
-    #[must_use]
-    pub fn known(&self) -> RecordNumber {
-        self.known
-    }
-
-    /// The number of inbox records that are known, which a suspension or an end has seen. An
-    /// execution decides only after it has folded everything that could change the decision.
-    #[must_use]
-    pub fn inbox_known(&self) -> u64 {
-        self.inbox_known
-    }
-
     pub(super) fn note_known(&mut self, entry: &Entry) {
         self.known = entry.number.plus(1);
         if entry.record.body.origin() == Origin::Inbox {
@@ -62,12 +45,12 @@ impl Position {
         self.now = self.now.max(time);
     }
 
-    /// The number of the next record to fold.
+    /// Returns the number of the next record to fold.
     pub(super) fn next_number(&self) -> Option<RecordNumber> {
         self.unfolded.front().map(|entry| entry.number)
     }
 
-    /// The deadline of an operation that is called now.
+    /// Returns the deadline of an operation that is called now.
     pub(super) fn deadline(&self, timeout: Duration) -> Timestamp {
         self.wall.max(self.now).after(timeout)
     }

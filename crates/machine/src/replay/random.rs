@@ -2,9 +2,28 @@
 
 use everstep_model::{Scope, Seed};
 
-/// The n-th random number of a scope, from 1. Each scope has its own sequence, so that it does not
-/// depend on iterations that are no longer in the journal.
-pub(super) fn number(Seed(seed): Seed, scope: &Scope, draw: u64) -> u64 {
+use super::code::Access;
+use super::divergence::{CallSite, Halt};
+use super::execution::Replay;
+
+impl Replay {
+    /// Returns the next random number of a scope, which is the same in every execution.
+    pub fn random(&mut self, scope: &Scope, site: CallSite) -> u64 {
+        if self.code.access != Access::Allowed {
+            self.context.state.halt(Halt::NotDurable(format!(
+                "the code drew a random number (at {site}) inside a step, or after something that is not in the journal woke \
+                 it; draw it before the step and pass it in"
+            )));
+        }
+        let info = self.context.run.info.as_ref();
+        let seed = info.map_or(Seed(0), |info| info.seed);
+        number(seed, scope, self.scopes.count_draw(scope))
+    }
+}
+
+/// Returns the n-th random number of a scope, from 1. Each scope has its own sequence, so that it
+/// does not depend on iterations that are no longer in the journal.
+fn number(Seed(seed): Seed, scope: &Scope, draw: u64) -> u64 {
     let seed = seed ^ hash(scope);
     // SplitMix64: the n-th output is a function of seed and n alone.
     let mut z = seed.wrapping_add(draw.wrapping_mul(0x9E37_79B9_7F4A_7C15));
@@ -13,7 +32,8 @@ pub(super) fn number(Seed(seed): Seed, scope: &Scope, draw: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// FNV-1a of the scope's path; 0 for the root. Every release and every language computes the same.
+/// Returns FNV-1a of the scope's path; 0 for the root. Every release and every language computes the
+/// same.
 fn hash(scope: &Scope) -> u64 {
     if *scope == Scope::ROOT {
         return 0;

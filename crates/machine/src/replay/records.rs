@@ -1,6 +1,8 @@
 //! How the records of a journal reach an execution.
 
-use everstep_model::{Entry, Generation, Interner, RunId};
+use std::collections::HashSet;
+
+use everstep_model::{Body, Entry, Generation, Interner, RunId};
 
 use super::attempts::Attempts;
 use super::code::Code;
@@ -12,12 +14,11 @@ use super::fold;
 use super::loops::Loops;
 use super::mailbox::Mailbox;
 use super::removals::Removals;
-use super::replies::Replies;
 use super::rollback::Rollback;
 use super::scopes::Scopes;
 
 impl Replay {
-    /// An execution of a run from its whole journal.
+    /// Creates an execution of a run from its whole journal.
     #[must_use]
     pub fn new(id: RunId, generation: Generation, journal: Vec<Entry>) -> Self {
         let mut replay = Self {
@@ -28,13 +29,13 @@ impl Replay {
             scopes: Scopes::default(),
             early: EarlyResults::default(),
             mailbox: Mailbox::default(),
-            replies: Replies::default(),
+            replies: HashSet::new(),
             loops: Loops::default(),
             removals: Removals::default(),
             rollback: Rollback::default(),
         };
-        let journal = replay.loops.foresee(journal);
-        replay.context.position.inbox_known = replay.loops.iterations.inbox_dropped();
+        let journal = replay.loops.scan(journal);
+        replay.context.position.inbox_known = replay.loops.iterations.inbox_dropped;
         let current = fold::earlier_passes(journal, &mut replay);
         for entry in &current {
             replay.notice(entry);
@@ -60,7 +61,9 @@ impl Replay {
         let body = &entry.record.body;
         context.position.note_known(entry);
         context.state.note_parking(body);
-        self.early.note_record(body);
+        if let Body::StepCompleted(completed) = body {
+            self.early.note(completed);
+        }
         if body.is_scripted()
             && let Err(divergence) = context.script.record(entry)
         {

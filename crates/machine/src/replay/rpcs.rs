@@ -5,8 +5,10 @@ use std::time::Duration;
 use everstep_model::record::{RpcAnswered, RpcCompleted, RpcRequested};
 use everstep_model::{Body, Name, Payload, RpcId};
 
-use super::context::{Called, Context, Earlier};
+use super::call::Call;
+use super::context::{Called, Context};
 use super::earlier_passes::Remembered;
+use super::execution::Replay;
 use super::operations::{Kind, OpId, Resolution};
 
 /// A call of an rpc.
@@ -19,46 +21,41 @@ pub struct RpcCall {
     pub timeout: Option<Duration>,
 }
 
-pub(super) fn call(called: Called, method: &Name, rpc: RpcCall, cx: &mut Context) -> Option<OpId> {
-    let location = called.location.clone();
-    let rpc_id = RpcId::of(&cx.run.id, cx.run.generation, &location);
-    let timeout = rpc.timeout;
-    let mut deadline = timeout.map(|timeout| cx.position.deadline(timeout));
-    match cx.earlier(&location) {
-        Earlier::Known(Remembered::Resolved("rpc_requested", resolution)) => {
-            let kind = Kind::Rpc {
-                id: rpc_id,
-                deadline: None,
-            };
-            let operations = &mut cx.operations;
-            return Some(operations.open_resolved(location, kind, resolution));
-        }
-        // Requested again with the same id and deadline, because the rows of the earlier pass were
-        // deleted with that pass.
-        Earlier::Known(Remembered::Requested(earlier)) => deadline = earlier,
-        Earlier::Known(other) => {
-            cx.halt_on_other(&called, "rpc_requested", &other);
+impl Call for RpcCall {
+    type Output = OpId;
+    const RECORD: &'static str = "rpc_requested";
+
+    fn call(self, called: Called, method: &Name, replay: &mut Replay) -> Option<OpId> {
+        let cx = &mut replay.context;
+        let id = RpcId::of(&cx.run.id, cx.run.generation, &called.location);
+        let resolved = || Kind::Rpc {
+            id: id.clone(),
+            deadline: None,
+        };
+        let deadline = match cx.open_decided(&called, Self::RECORD, resolved) {
+            Err(op) => return op,
+            // Requested again with the same id and deadline, because the rows of the earlier pass
+            // were deleted with that pass.
+            Ok(Some(Remembered::Open(_, earlier))) => earlier,
+            Ok(_) => self.timeout.map(|timeout| cx.position.deadline(timeout)),
+        };
+        let requested = RpcRequested {
+            location: called.location,
+            rpc_id: id,
+            method: method.clone(),
+            args: self.args,
+            deadline,
+            schema: self.schema,
+        };
+        let Some(Body::RpcRequested(recorded)) = cx.add_line(requested, Some(called.site)) else {
             return None;
-        }
-        Earlier::Refused => return Some(cx.open_refused(location)),
-        Earlier::Unknown => {}
+        };
+        let kind = Kind::Rpc {
+            id: recorded.rpc_id,
+            deadline: recorded.deadline,
+        };
+        Some(cx.operations.open(recorded.location, kind))
     }
-    let requested = RpcRequested {
-        location: called.location,
-        rpc_id,
-        method: method.clone(),
-        args: rpc.args,
-        deadline,
-        schema: rpc.schema,
-    };
-    let Some(Body::RpcRequested(recorded)) = cx.say(requested, Some(called.site)) else {
-        return None;
-    };
-    let kind = Kind::Rpc {
-        id: recorded.rpc_id,
-        deadline: recorded.deadline,
-    };
-    Some(cx.operations.open(location, kind))
 }
 
 pub(super) fn fold_answered(record: RpcAnswered, cx: &mut Context) {
@@ -84,6 +81,6 @@ pub(super) fn end(op: OpId, answer: Option<Payload>, cx: &mut Context) {
         timed_out: answer.is_none(),
         deadline,
     };
-    cx.say(completed, None);
+    cx.add_line(completed, None);
     cx.operations.resolve(op, Resolution::Answer(answer));
 }

@@ -18,7 +18,6 @@ pub struct RunInfo {
     pub input: Payload,
     pub tags: Vec<String>,
     pub created_at: Timestamp,
-    /// When the run must have ended.
     pub deadline: Option<Timestamp>,
     /// How often the function is retried, if the start request sets it.
     pub execution_retries: Option<u32>,
@@ -30,36 +29,15 @@ pub struct RunInfo {
     pub(super) identity: Seed,
 }
 
-impl RunInfo {
-    fn new(id: RunId, generation: Generation, created: &Created, created_at: Timestamp) -> Self {
-        let inherited = created.forked_from.as_ref().and_then(|from| from.keys_of);
-        Self {
-            id,
-            generation,
-            keys_of: inherited.unwrap_or(generation),
-            workflow: created.workflow.clone(),
-            version: created.version,
-            input: created.input.clone(),
-            tags: created.tags.clone(),
-            created_at,
-            deadline: created.deadline,
-            execution_retries: created.execution_retries,
-            trace: TraceRoot::new(generation, created.identity(), created.trace),
-            seed: created.seed,
-            identity: created.identity(),
-        }
-    }
-}
-
 /// The run that is executed, and its current pass.
 #[derive(Debug)]
 pub struct Run {
     pub(super) id: RunId,
     pub(super) generation: Generation,
     /// `None` until `created` is folded.
-    pub(super) info: Option<RunInfo>,
+    pub info: Option<RunInfo>,
     /// The number of the current pass of the function, from 1.
-    pub(super) pass: u32,
+    pub pass: u32,
     /// When the next pass begins, while its timer is set.
     pub(super) retry_at: Option<Timestamp>,
 }
@@ -75,24 +53,26 @@ impl Run {
         }
     }
 
-    /// What the run was created with; `None` until `created` is folded.
-    #[must_use]
-    pub fn info(&self) -> Option<&RunInfo> {
-        self.info.as_ref()
-    }
-
-    /// The number of the current pass of the function, from 1.
-    #[must_use]
-    pub fn pass(&self) -> u32 {
-        self.pass
-    }
-
     pub(super) fn create(&mut self, created: &Created, entry: &Entry) {
-        let (id, time) = (self.id.clone(), entry.record.time);
-        self.info = Some(RunInfo::new(id, self.generation, created, time));
+        let inherited = created.forked_from.as_ref().and_then(|from| from.keys_of);
+        self.info = Some(RunInfo {
+            id: self.id.clone(),
+            generation: self.generation,
+            keys_of: inherited.unwrap_or(self.generation),
+            workflow: created.workflow.clone(),
+            version: created.version,
+            input: created.input.clone(),
+            tags: created.tags.clone(),
+            created_at: entry.record.time,
+            deadline: created.deadline,
+            execution_retries: created.execution_retries,
+            trace: TraceRoot::new(self.generation, created.identity(), created.trace),
+            seed: created.seed,
+            identity: created.identity(),
+        });
     }
 
-    /// The rows that the run itself has in the store.
+    /// Returns the rows that the run itself has in the store.
     pub(super) fn rows(&self) -> impl Iterator<Item = Obsolete> {
         let timer = |due, purpose| Obsolete::Timer(due, purpose, None);
         let deadline = self.info.as_ref().and_then(|info| info.deadline);

@@ -45,7 +45,7 @@ impl Scopes {
         self.steps += 1;
     }
 
-    /// The number of steps called in scopes that are not dropped.
+    /// Returns the number of steps called in scopes that are not dropped.
     pub(super) fn steps(&self) -> u64 {
         self.steps
     }

@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use everstep_model::record::Sleeping;
-use everstep_model::{Body, Timestamp};
+use everstep_model::{Body, Name, Timestamp};
 
-use super::context::{Called, Context, Earlier};
+use super::call::Call;
+use super::context::Called;
 use super::earlier_passes::Remembered;
+use super::execution::Replay;
 use super::operations::{Kind, OpId};
 
 /// A call of a sleep.
@@ -17,33 +19,30 @@ pub enum SleepCall {
     Until(Timestamp),
 }
 
-pub(super) fn call(called: Called, sleep: SleepCall, cx: &mut Context) -> Option<OpId> {
-    let location = called.location.clone();
-    let mut until = match sleep {
-        SleepCall::For(duration) => cx.position.deadline(duration),
-        SleepCall::Until(until) => until,
-    };
-    match cx.earlier(&location) {
-        Earlier::Known(Remembered::Resolved("sleeping", resolution)) => {
-            let (operations, kind) = (&mut cx.operations, Kind::Sleep { until });
-            return Some(operations.open_resolved(location, kind, resolution));
-        }
-        // Recorded again, because the timer of the earlier pass was deleted with that pass.
-        Earlier::Known(Remembered::Sleeping(earlier)) => until = earlier,
-        Earlier::Known(other) => {
-            cx.halt_on_other(&called, "sleeping", &other);
+impl Call for SleepCall {
+    type Output = OpId;
+    const RECORD: &'static str = "sleeping";
+
+    fn call(self, called: Called, _: &Name, replay: &mut Replay) -> Option<OpId> {
+        let cx = &mut replay.context;
+        let until = match self {
+            Self::For(duration) => cx.position.deadline(duration),
+            Self::Until(until) => until,
+        };
+        let until = match cx.open_decided(&called, Self::RECORD, || Kind::Sleep { until }) {
+            Err(op) => return op,
+            // Recorded again, because the timer of the earlier pass was deleted with that pass.
+            Ok(Some(Remembered::Open(_, Some(earlier)))) => earlier,
+            Ok(_) => until,
+        };
+        let sleeping = Sleeping {
+            location: called.location,
+            until,
+        };
+        let Some(Body::Sleeping(recorded)) = cx.add_line(sleeping, Some(called.site)) else {
             return None;
-        }
-        Earlier::Refused => return Some(cx.open_refused(location)),
-        Earlier::Unknown => {}
+        };
+        let Sleeping { location, until } = recorded;
+        Some(cx.operations.open(location, Kind::Sleep { until }))
     }
-    let sleeping = Sleeping {
-        location: called.location,
-        until,
-    };
-    let Some(Body::Sleeping(recorded)) = cx.say(sleeping, Some(called.site)) else {
-        return None;
-    };
-    let until = recorded.until;
-    Some(cx.operations.open(location, Kind::Sleep { until }))
 }

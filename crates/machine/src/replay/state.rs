@@ -9,7 +9,6 @@ use super::operations::Resolution;
 /// How often cancelled code may call operations before the run is ended without its consent.
 const REFUSALS_MAX: u32 = 10_000;
 
-/// The phase of an execution.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Phase {
     /// Nothing is folded yet.
@@ -19,7 +18,6 @@ pub(super) enum Phase {
     Running,
     /// The function failed and begins again when its timer fires.
     Backoff,
-    /// The function has returned.
     Returned,
     Ended(RunStatus),
     /// The deadline passed, or an operator made the run fail.
@@ -55,11 +53,24 @@ impl State {
         matches!(self.phase, Phase::Running)
     }
 
+    /// Folds a pause or an end of the run, which mean the same in every phase.
+    pub(super) fn fold(&mut self, body: &Body) {
+        match body {
+            Body::PauseRequested(_) => self.pause = Pause::Requested,
+            Body::Paused(_) => self.pause = Pause::Paused,
+            body => {
+                if let Some(status) = body.terminal() {
+                    self.phase = Phase::Ended(status);
+                }
+            }
+        }
+    }
+
     pub(super) fn is_cancelled(&self) -> bool {
         self.cancellation.is_some()
     }
 
-    /// The first reason counts.
+    /// Stops the execution. The first reason counts.
     pub(super) fn halt(&mut self, halt: Halt) {
         self.halt.get_or_insert(halt);
     }
@@ -82,8 +93,8 @@ impl State {
         }
     }
 
-    /// The result of a step, or a refusal if the run is being cancelled. The journal keeps the
-    /// result for its undo, but the code does not continue with it.
+    /// Returns the result of a step, or a refusal if the run is being cancelled. The journal keeps
+    /// the result for its undo, but the code does not continue with it.
     #[inline]
     pub(super) fn unless_cancelled(&self, resolution: impl FnOnce() -> Resolution) -> Resolution {
         if self.is_cancelled() {
@@ -94,12 +105,12 @@ impl State {
     }
 }
 
-/// The resolution of an operation of a cancelled run.
+/// Returns the resolution of an operation of a cancelled run.
 pub(super) fn refused() -> Resolution {
     Resolution::Refused(Box::new(cancelled()))
 }
 
-/// The failure of an operation of a cancelled run.
+/// Returns the failure of an operation of a cancelled run.
 pub(super) fn cancelled() -> Failure {
     Failure::new(
         ErrorCode::Cancelled,

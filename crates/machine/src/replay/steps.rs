@@ -4,14 +4,14 @@ use everstep_model::planted::{self, Bug};
 use everstep_model::record::{
     FailureOutcome, StepAbandoned, StepCompleted, StepFailed, StepSoFar, StepStarted, TookEffect,
 };
-use everstep_model::{Body, Failure, Location, Payload, StepOptions, Timestamp};
+use everstep_model::{Body, Failure, Location, Name, Payload, StepOptions, Timestamp};
 
 use super::attempts::Attempts;
-use super::context::{Called, Context, Earlier};
+use super::call::Call;
+use super::context::{Called, Context};
 use super::earlier_passes::Remembered;
-use super::early_results::EarlyResults;
+use super::execution::Replay;
 use super::operations::{Kind, NextStart, OpId, Resolution, StepFailure, StepOp, StepPhase};
-use super::rollback::Rollback;
 use crate::retry::{FailureClass, after_step_failure};
 use crate::undo::Subject;
 
@@ -22,7 +22,6 @@ pub struct StepStart {
     pub location: Location,
     /// The number of the attempt, from 1.
     pub attempt: u32,
-    /// The number of recorded failures.
     pub failures: u32,
     /// The options that are recorded with the first attempt.
     pub options: StepOptions,
@@ -31,46 +30,39 @@ pub struct StepStart {
     pub undo: Option<Payload>,
 }
 
-/// Calls a step.
-pub(super) fn call(
-    called: Called,
-    options: StepOptions,
-    rollback: &mut Rollback,
-    cx: &mut Context,
-) -> Option<OpId> {
-    let location = called.location.clone();
-    let mut highest = 0;
-    match cx.earlier(&location) {
-        Earlier::Known(Remembered::Resolved("step_started", resolution)) => {
-            rollback.reach(&Subject::step(&location));
-            let step = Kind::Step(new_step(options, 0, NextStart::Unwritten));
-            let operations = &mut cx.operations;
-            return Some(operations.open_resolved(location, step, resolution));
-        }
-        Earlier::Known(Remembered::Attempted(attempts)) => highest = attempts,
-        Earlier::Known(other) => {
-            cx.halt_on_other(&called, "step_started", &other);
+impl Call for StepOptions {
+    type Output = OpId;
+    const RECORD: &'static str = "step_started";
+
+    fn call(self, called: Called, _: &Name, replay: &mut Replay) -> Option<OpId> {
+        replay.scopes.count_step(&called.location.scope);
+        let (log, cx) = (&mut replay.rollback.log, &mut replay.context);
+        let resolved = || {
+            log.mark_reached(&Subject::step(&called.location));
+            Kind::Step(new_step(self, 0, NextStart::Unwritten))
+        };
+        let highest = match cx.open_decided(&called, Self::RECORD, resolved) {
+            Err(op) => return op,
+            Ok(Some(Remembered::Attempted(highest))) => highest,
+            Ok(_) => 0,
+        };
+        let started = StepStarted {
+            location: called.location,
+            attempt: highest + 1,
+            options: Some(self),
+        };
+        let next = if cx.script.is_at_end() {
+            NextStart::Called
+        } else {
+            NextStart::Unwritten
+        };
+        let Some(Body::StepStarted(recorded)) = cx.add_line(started, Some(called.site)) else {
             return None;
-        }
-        Earlier::Refused => return Some(cx.open_refused(location)),
-        Earlier::Unknown => {}
+        };
+        let options = recorded.options.unwrap_or(self);
+        let step = new_step(options, recorded.attempt, next);
+        Some(cx.operations.open(recorded.location, Kind::Step(step)))
     }
-    let started = StepStarted {
-        location: called.location,
-        attempt: highest + 1,
-        options: Some(options),
-    };
-    let next = if cx.script.is_at_end() {
-        NextStart::Called
-    } else {
-        NextStart::Unwritten
-    };
-    let Some(Body::StepStarted(recorded)) = cx.say(started, Some(called.site)) else {
-        return None;
-    };
-    let options = recorded.options.unwrap_or(options);
-    let step = new_step(options, recorded.attempt, next);
-    Some(cx.operations.open(location, Kind::Step(step)))
 }
 
 fn new_step(options: StepOptions, highest: u32, next_start: NextStart) -> StepOp {
@@ -83,108 +75,111 @@ fn new_step(options: StepOptions, highest: u32, next_start: NextStart) -> StepOp
     }
 }
 
-/// Begins an attempt if the step is due. An announced attempt begins when its start is durable.
-pub(super) fn begin(op: OpId, attempts: Attempts, cx: &mut Context) -> Option<StepStart> {
-    let location = cx.operations.get(op)?.location.clone();
-    let step = cx.operations.step_mut(op)?;
-    if step.phase != StepPhase::Runnable {
-        return None;
-    }
-    let next_start = std::mem::replace(&mut step.next_start, NextStart::Unwritten);
-    if next_start == NextStart::Unwritten {
-        step.highest += 1;
-        cx.outgoing.push(StepStarted {
-            location: location.clone(),
+impl Replay {
+    /// Begins an attempt of a step if it is due and everything known is folded. The attempt begins at
+    /// the time of the poll; an announced attempt begins when its start is durable.
+    pub fn begin_attempt(&mut self, op: OpId) -> Option<StepStart> {
+        if !self.attempts.may_begin() || !self.status().may_begin() {
+            return None;
+        }
+        let cx = &mut self.context;
+        let location = cx.operations.get(op)?.location.clone();
+        let step = cx.operations.step_mut(op)?;
+        if step.phase != StepPhase::Runnable {
+            return None;
+        }
+        let next_start = std::mem::replace(&mut step.next_start, NextStart::Unwritten);
+        if next_start == NextStart::Unwritten {
+            step.highest += 1;
+            cx.outgoing.push(StepStarted {
+                location: location.clone(),
+                attempt: step.highest,
+                options: None,
+            });
+        }
+        let is_announced = step.options.fenced || self.attempts == Attempts::Announced;
+        if is_announced && next_start != NextStart::Durable {
+            step.phase = StepPhase::Announcing;
+            cx.outgoing.require_durable();
+            return None;
+        }
+        step.phase = StepPhase::Running;
+        Some(StepStart {
+            location,
             attempt: step.highest,
-            options: None,
+            failures: match planted::is(Bug::RetryCountedOnTakeover) {
+                true => step.highest - 1,
+                false => step.failures,
+            },
+            options: step.options,
+            started_at: cx.position.wall,
+            undo: None,
+        })
+    }
+
+    /// Records that an attempt succeeded. The code sees the result when it comes back from the
+    /// journal, or at once if the step is ephemeral.
+    pub fn complete_attempt(&mut self, op: OpId, start: &StepStart, result: Payload) {
+        let cx = &mut self.context;
+        if !end_attempt(op, cx) {
+            return;
+        }
+        let position = &cx.position;
+        let completed = StepCompleted {
+            location: start.location.clone(),
+            attempt: start.attempt,
+            started_at: start.started_at,
+            result,
+            undo: start.undo.clone(),
+            sensitive: start.options.sensitive,
+            early: start.options.ephemeral.then(|| {
+                Box::new(TookEffect {
+                    folded: position.here.folded,
+                    now: position.now,
+                    moment: position.here.number,
+                })
+            }),
+        };
+        self.early.note(&completed);
+        cx.outgoing.push(completed);
+        if !start.options.ephemeral {
+            cx.outgoing.require_durable();
+        }
+    }
+
+    /// Records that an attempt failed. Either another one follows, or the code sees the failure.
+    pub fn fail_attempt(
+        &mut self,
+        op: OpId,
+        start: &StepStart,
+        error: Failure,
+        class: FailureClass,
+        now: Timestamp,
+    ) {
+        let cx = &mut self.context;
+        if !end_attempt(op, cx) {
+            return;
+        }
+        let (outcome, retry_at) = match cx.state.is_cancelled() {
+            false => after_step_failure(&start.options, start.failures, class, now),
+            true => (FailureOutcome::Cancelled, None),
+        };
+        cx.outgoing.push_strict(StepFailed {
+            location: start.location.clone(),
+            attempt: start.attempt,
+            started_at: start.started_at,
+            error: error.at_attempt(start.attempt),
+            outcome,
+            retry_at,
+            undo: start.undo.clone(),
+            retries_left: Some(match outcome {
+                FailureOutcome::Retrying => {
+                    start.options.retry.limit.saturating_sub(start.failures + 1)
+                }
+                _ => 0,
+            }),
         });
     }
-    let is_announced = step.options.fenced || attempts == Attempts::Announced;
-    if is_announced && next_start != NextStart::Durable {
-        step.phase = StepPhase::Announcing;
-        cx.outgoing.require_durable();
-        return None;
-    }
-    step.phase = StepPhase::Running;
-    Some(StepStart {
-        location,
-        attempt: step.highest,
-        failures: match planted::is(Bug::RetryCountedOnTakeover) {
-            true => step.highest - 1,
-            false => step.failures,
-        },
-        options: step.options,
-        started_at: cx.position.wall,
-        undo: None,
-    })
-}
-
-/// Records that an attempt succeeded. The code sees the result when it comes back from the journal,
-/// or at once if the step is ephemeral.
-pub(super) fn complete(
-    op: OpId,
-    start: &StepStart,
-    result: Payload,
-    early: &mut EarlyResults,
-    cx: &mut Context,
-) {
-    if !end_attempt(op, cx) {
-        return;
-    }
-    let position = &cx.position;
-    let completed = StepCompleted {
-        location: start.location.clone(),
-        attempt: start.attempt,
-        started_at: start.started_at,
-        result,
-        undo: start.undo.clone(),
-        sensitive: start.options.sensitive,
-        early: start.options.ephemeral.then(|| {
-            Box::new(TookEffect {
-                folded: position.here.folded,
-                now: position.now,
-                moment: position.here.number,
-            })
-        }),
-    };
-    early.note(&completed);
-    if start.options.ephemeral {
-        cx.outgoing.push(completed);
-    } else {
-        cx.outgoing.push_strict(completed);
-    }
-}
-
-/// Records that an attempt failed. Either another one follows, or the code sees the failure.
-pub(super) fn fail(
-    op: OpId,
-    start: &StepStart,
-    (error, class): (Failure, FailureClass),
-    now: Timestamp,
-    cx: &mut Context,
-) {
-    if !end_attempt(op, cx) {
-        return;
-    }
-    let (outcome, retry_at) = match cx.state.is_cancelled() {
-        false => after_step_failure(&start.options, start.failures, class, now),
-        true => (FailureOutcome::Cancelled, None),
-    };
-    cx.outgoing.push_strict(StepFailed {
-        location: start.location.clone(),
-        attempt: start.attempt,
-        started_at: start.started_at,
-        error: error.at_attempt(start.attempt),
-        outcome,
-        retry_at,
-        undo: start.undo.clone(),
-        retries_left: Some(match outcome {
-            FailureOutcome::Retrying => {
-                start.options.retry.limit.saturating_sub(start.failures + 1)
-            }
-            _ => 0,
-        }),
-    });
 }
 
 fn end_attempt(op: OpId, cx: &mut Context) -> bool {
@@ -208,7 +203,7 @@ pub(super) fn abandon(location: Location, step: &StepOp, cx: &mut Context) {
         location,
         so_far: Some(so_far),
     };
-    cx.say(abandoned, None);
+    cx.add_line(abandoned, None);
 }
 
 pub(super) fn fold_started(record: &StepStarted, cx: &mut Context) {
@@ -231,8 +226,9 @@ pub(super) fn fold_started(record: &StepStarted, cx: &mut Context) {
 
 pub(super) fn fold_completed(record: StepCompleted, cx: &mut Context) {
     if let Some((op, _)) = cx.operations.step_at_mut(&record.location) {
-        let result = || Resolution::Completed(record.result);
-        let resolution = cx.state.unless_cancelled(result);
+        let resolution = cx
+            .state
+            .unless_cancelled(|| Resolution::Completed(record.result));
         cx.operations.resolve(op, resolution);
     }
 }

@@ -1,4 +1,4 @@
-//! The rules of replay, one by one, with the test in the place of the workflow code.
+//! The rules of replay, one by one. The tests act as the workflow code.
 
 mod abandoning;
 mod attempts;
@@ -7,18 +7,19 @@ mod passes;
 use std::time::Duration;
 
 use everstep_model::record::{
-    Completed, Created, Event, ExecutionRetried, FailureOutcome, PauseRequested, Paused,
-    ResumeRequested, StepStarted, TimerFired, TimerPurpose,
+    Completed, Event, ExecutionRetried, FailureOutcome, PauseRequested, Paused, ResumeRequested,
+    StepStarted, TimerFired, TimerPurpose,
 };
 use everstep_model::{
-    Body, Entry, ErrorCode, Failure, Generation, Name, Payload, Record, RecordNumber, RetryPolicy,
-    RunId, RunStatus, Scope, Seed, StepOptions, Timestamp,
+    Body, Entry, ErrorCode, Failure, Generation, Record, RecordNumber, RetryPolicy, RunId,
+    RunStatus, Scope, StepOptions, Timestamp,
 };
 
 use super::{
     Access, CallSite, Halt, OpId, Replay, Resolution, SleepCall, StepStart, Turn, WaitCall, Written,
 };
 use crate::retry::FailureClass;
+use everstep_samples::{json, name};
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 
@@ -36,32 +37,8 @@ fn wait_for(event: &str) -> WaitCall {
     }
 }
 
-fn name(text: &str) -> Name {
-    Name::new(text).unwrap()
-}
-
-fn json(text: &str) -> Payload {
-    Payload::from_json(text.to_owned()).unwrap()
-}
-
 fn created() -> Body {
-    Created {
-        workflow: name("w"),
-        version: 1,
-        input: json("null"),
-        seed: Seed(1),
-        tags: vec![],
-        deadline: None,
-        execution_retries: None,
-        idempotency_key: None,
-        parent: None,
-        by: None,
-        forked_from: None,
-        mark: None,
-        parent_identity: None,
-        trace: None,
-    }
-    .into()
+    everstep_samples::created().into()
 }
 
 fn event(event: &str, payload: &str) -> Body {
@@ -75,10 +52,10 @@ fn event(event: &str, payload: &str) -> Body {
     .into()
 }
 
-fn fired(purpose: TimerPurpose, place: &str, due: Timestamp) -> Body {
+fn fired(purpose: TimerPurpose, location: &str, due: Timestamp) -> Body {
     TimerFired {
         purpose,
-        location: Some(place.parse().unwrap()),
+        location: Some(location.parse().unwrap()),
         due,
     }
     .into()
@@ -110,7 +87,7 @@ impl Journal {
         Replay::new(id, Generation::FIRST, self.0.clone())
     }
 
-    /// Commits what an execution has to write, and hands it back to it.
+    /// Commits the outgoing records of an execution, and adds them to it.
     fn commit(&mut self, replay: &mut Replay) -> Vec<&'static str> {
         let bodies: Vec<Body> = replay.outgoing().take_records().0.collect();
         let kinds = bodies.iter().map(Body::type_name).collect();
@@ -238,7 +215,7 @@ fn of_an_event_and_a_timeout_the_first_in_the_journal_wins() {
 
 // B177
 #[test]
-fn another_operation_in_a_recorded_place_is_a_divergence() {
+fn another_operation_at_a_recorded_location_is_a_divergence() {
     let mut journal = Journal::new();
     let mut run = journal.cold();
     run.turn(NOW);
@@ -340,7 +317,7 @@ fn replaying_an_unchanged_journal_writes_nothing() {
 }
 
 #[test]
-fn a_run_that_is_over_stays_over() {
+fn an_ended_run_stays_ended() {
     let completed = Completed {
         result: json("1"),
         abandoned: vec![],

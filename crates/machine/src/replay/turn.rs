@@ -103,7 +103,7 @@ impl Replay {
         fold::fold(entry, self).then_some(Turn::Start)
     }
 
-    /// The next operation that resolves without another record.
+    /// Returns the next operation that resolves without another record.
     #[inline]
     fn next_resolution(&mut self) -> Option<(OpId, Resolution)> {
         let context = &mut self.context;

@@ -1,6 +1,6 @@
-//! The work of an execution: attempts of steps and undos, and the end of the code.
+//! Undos, dropped operations and the end of the code.
 
-use everstep_model::{Failure, Payload, Timestamp};
+use everstep_model::Timestamp;
 
 use super::children;
 use super::code::Access;
@@ -9,37 +9,9 @@ use super::execution::Replay;
 use super::operations::{Kind, OpId};
 use super::rollback::{UndoEnd, UndoStart};
 use super::state::Phase;
-use super::steps::{self, StepStart};
-use crate::retry::FailureClass;
+use super::steps;
 
 impl Replay {
-    /// Begins an attempt of a step if it is due and everything known is folded. The attempt begins at
-    /// the time of the poll.
-    pub fn begin_attempt(&mut self, op: OpId) -> Option<StepStart> {
-        if !self.attempts.may_begin() || !self.status().may_begin() {
-            return None;
-        }
-        steps::begin(op, self.attempts, &mut self.context)
-    }
-
-    /// Records that an attempt succeeded.
-    pub fn complete_attempt(&mut self, op: OpId, start: &StepStart, result: Payload) {
-        let context = &mut self.context;
-        steps::complete(op, start, result, &mut self.early, context);
-    }
-
-    /// Records that an attempt failed. Either another one follows, or the code sees the failure.
-    pub fn fail_attempt(
-        &mut self,
-        op: OpId,
-        start: &StepStart,
-        error: Failure,
-        class: FailureClass,
-        now: Timestamp,
-    ) {
-        steps::fail(op, start, (error, class), now, &mut self.context);
-    }
-
     /// Begins the next undo if it is due and everything known is folded.
     pub fn begin_undo(&mut self) -> Option<UndoStart> {
         if !self.status().may_undo(self.attempts) {

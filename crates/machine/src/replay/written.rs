@@ -22,9 +22,14 @@ pub enum Written {
         value: Option<Payload>,
     },
     /// The caller has checked name and value.
-    Attribute { name: Name, value: Payload },
-    /// A notification.
-    Emit { topic: Name, payload: Payload },
+    Attribute {
+        name: Name,
+        value: Payload,
+    },
+    Emit {
+        topic: Name,
+        payload: Payload,
+    },
     /// The reply to an event whose sender waits for it.
     Reply {
         event: RecordNumber,
@@ -41,29 +46,17 @@ pub enum Written {
 }
 
 impl Written {
-    /// The internal name under which such records are counted.
-    pub(super) fn name(&self) -> &'static str {
+    /// Returns the internal name under which such records are counted, and the type name of the
+    /// record.
+    pub(super) fn names(&self) -> (&'static str, &'static str) {
         match self {
-            Self::Note(_) => "__note",
-            Self::Row { .. } => "__row",
-            Self::Attribute { .. } => "__attribute",
-            Self::Emit { .. } => "__emit",
-            Self::Reply { .. } => "__reply",
-            Self::Send { .. } => "__sent",
-            Self::NoReturn => "__no_return",
-        }
-    }
-
-    /// The type name of its record.
-    pub(super) fn type_name(&self) -> &'static str {
-        match self {
-            Self::Note(_) => "note",
-            Self::Row { .. } => "state_changed",
-            Self::Attribute { .. } => "attribute_set",
-            Self::Emit { .. } => "emitted",
-            Self::Reply { .. } => "replied",
-            Self::Send { .. } => "sent",
-            Self::NoReturn => "no_return",
+            Self::Note(_) => ("__note", "note"),
+            Self::Row { .. } => ("__row", "state_changed"),
+            Self::Attribute { .. } => ("__attribute", "attribute_set"),
+            Self::Emit { .. } => ("__emit", "emitted"),
+            Self::Reply { .. } => ("__reply", "replied"),
+            Self::Send { .. } => ("__sent", "sent"),
+            Self::NoReturn => ("__no_return", "no_return"),
         }
     }
 
@@ -116,12 +109,12 @@ impl Written {
 }
 
 pub(super) fn write(called: Called, written: Written, cx: &mut Context) {
-    let record = written.type_name();
+    let (_, record) = written.names();
     match cx.earlier.take(&called.location) {
         Some(Remembered::Written(earlier)) if earlier == record => {}
         Some(other) => cx.halt_on_other(&called, record, &other),
         None => {
-            cx.say(written.into_body(called.location), Some(called.site));
+            cx.add_line(written.into_body(called.location), Some(called.site));
         }
     }
 }

@@ -12,23 +12,24 @@ use everstep_model::record::{
 use everstep_model::{Body, ErrorCode, Failure, Location, Payload, Scope, Segment, StepOptions};
 use rustc_hash::FxHashSet;
 
-use super::done::{Done, Progress};
-use super::done_list::DoneList;
+use super::done::{self, Done, DoneList, Progress};
 use super::subject::Subject;
 
 /// The undo state of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UndoFold {
     /// Steps and children that have an undo and no result yet.
-    pub(super) called: BTreeMap<Subject, StepOptions>,
+    called: BTreeMap<Subject, StepOptions>,
     /// What is done and not undone, the latest last.
-    pub(super) done: DoneList,
+    pub(crate) done: DoneList,
     undone: FxHashSet<Subject>,
     /// What may have to be undone, by scope: everything in `done`, and children that have not ended, because they
     /// may complete even if the run no longer waits for them.
-    pub(super) live: BTreeMap<Scope, FxHashSet<Subject>>,
-    pub(super) has_begun: bool,
-    pub(super) has_undone: bool,
+    live: BTreeMap<Scope, FxHashSet<Subject>>,
+    /// Whether an undo ever began or was skipped.
+    pub(crate) has_begun: bool,
+    /// Whether anything was undone.
+    pub(crate) has_undone: bool,
     pub(super) is_rolling_back: bool,
     end_requested: bool,
 }
@@ -45,7 +46,7 @@ impl UndoFold {
             }
             Body::ChildStarted(r) => self.child_started(r),
             Body::ChildFinished(r) => self.child_finished(r),
-            // An operator says that the step was done. A skipped step was not.
+            // An edited step counts as done; a skipped step does not.
             Body::StepEdited(r) => self.step_done(&r.location, 0, Some(&r.result), None),
             Body::StepCompleted(r) => {
                 self.step_done(&r.location, r.attempt, Some(&r.result), r.undo.as_ref());
@@ -70,15 +71,15 @@ impl UndoFold {
         };
     }
 
-    /// Whether this record, which comes next, ends a pause because it requests the end of the run. Later requests, and
-    /// requests during a rollback, change nothing.
+    /// Returns whether this record, which comes next, ends a pause because it requests the end of
+    /// the run. Later requests, and requests during a rollback, change nothing.
     #[must_use]
     pub fn ends_pause(&self, body: &Body) -> bool {
         requests_end(body) && !self.end_requested && !self.is_rolling_back
     }
 
-    /// Whether one of these records, which follow in the journal, ends a pause: it resumes or ends
-    /// the run, or requests its end.
+    /// Returns whether one of these records, which follow in the journal, ends a pause: it resumes
+    /// or ends the run, or requests its end.
     pub(crate) fn ends_pause_ahead<'a>(
         &self,
         ahead: impl Iterator<Item = &'a Body> + Clone,
@@ -102,20 +103,20 @@ impl UndoFold {
         !then.is_rolling_back
     }
 
-    /// Whether this was undone, according to the journal.
+    /// Returns whether this was undone, according to the journal.
     #[must_use]
     pub fn is_undone(&self, what: &Subject) -> bool {
         self.undone.contains(what)
     }
 
-    /// A later pass may start another child where an earlier pass abandoned one. That one may still
+    /// Adds a child. A later pass may start another child where an earlier pass abandoned one. That one may still
     /// complete, so each of them is undone on its own.
     fn child_started(&mut self, record: &ChildStarted) {
         let child = Subject::child(&record.location, &record.run);
         if record.undo.is_none() {
             // A later pass waits for the same child, and no longer undoes it.
             if self.called.remove(&child).is_some() {
-                self.settle(&child);
+                self.remove_live(&child);
             }
             return;
         }
@@ -127,23 +128,21 @@ impl UndoFold {
         self.called.insert(child, options);
     }
 
-    /// A child that failed or was cancelled has rolled itself back.
+    /// Takes in the end of a child. A child that failed or was cancelled has rolled itself back.
     fn child_finished(&mut self, record: &ChildFinished) {
         let is_it = |child: &&Subject| {
             child.child.is_some() && (record.run.is_none() || child.child == record.run)
         };
-        let here = self.called.range(Subject::step(&record.location)..);
-        let mut here = here.map(|(what, _)| what);
-        let mut here = { &mut here }.take_while(|what| what.location == record.location);
-        let Some(child) = here.find(is_it).cloned() else {
+        let child = done::at(&self.called, &record.location).find(is_it);
+        let Some(child) = child.cloned() else {
             return;
         };
         match &record.outcome {
             ChildOutcome::Completed(output) => self.add(child, 1, Some(output), None),
             ChildOutcome::Failed(_) | ChildOutcome::Cancelled(_) => {
                 self.called.remove(&child);
-                if self.get(&child).is_none() {
-                    self.settle(&child);
+                if self.done.get(&child).is_none() {
+                    self.remove_live(&child);
                 }
             }
         }
@@ -238,14 +237,14 @@ impl UndoFold {
             return;
         };
         self.done.remove(&what);
-        self.settle(&what);
+        self.remove_live(&what);
         if matches!(body, Body::UndoCompleted(_)) {
             self.has_undone = true;
             self.undone.extend(Subject::of(body));
         }
     }
 
-    /// A timer does not name the child it is for, so the due time decides.
+    /// Makes a retry due. A timer does not name the child it is for, so the due time decides.
     fn retry_due(&mut self, record: &TimerFired) {
         let Some(location) = &record.location else {
             return;
@@ -259,7 +258,7 @@ impl UndoFold {
         }
     }
 
-    /// Compaction drops only iterations without anything that may have to be undone.
+    /// Forgets dropped iterations. They contain nothing that may have to be undone.
     fn forget_dropped(&mut self, record: &LoopAdvanced) {
         let iterations = record.location.inner_scope();
         let depth = iterations.segments().len();
@@ -271,6 +270,27 @@ impl UndoFold {
             scope.is_within(&iterations)
                 && gone.any(|range| (range.first..=range.last).contains(iteration))
         });
+    }
+
+    /// Returns the entry that an undo record is about.
+    pub(crate) fn named_by(&self, body: &Body) -> Option<&Done> {
+        self.done.get(&self.subject_of(body)?)
+    }
+
+    /// Returns whether anything inside this scope may have to be undone.
+    pub(crate) fn has_live_in(&self, scope: &Scope) -> bool {
+        let next = self.live.range(scope.clone()..).next();
+        next.is_some_and(|(inner, _)| inner.is_within(scope))
+    }
+
+    /// Returns whether children that can be undone have not ended.
+    pub(crate) fn has_open_children(&self) -> bool {
+        self.called.keys().any(|what| what.child.is_some())
+    }
+
+    #[cfg(test)]
+    pub(crate) fn called(&self) -> impl Iterator<Item = &Subject> {
+        self.called.keys()
     }
 
     /// Forgets an iteration that is being dropped. Nothing in it is live.
@@ -291,7 +311,7 @@ impl UndoFold {
         self.live.entry(scope).or_default().insert(what.clone());
     }
 
-    fn settle(&mut self, what: &Subject) {
+    fn remove_live(&mut self, what: &Subject) {
         let scope = &what.location.scope;
         if let Some(live) = self.live.get_mut(scope) {
             live.remove(what);
@@ -301,11 +321,11 @@ impl UndoFold {
         }
     }
 
-    /// The subject of an undo record. Records of children did not name their run at first, when a location had one child at
-    /// most.
-    pub(super) fn subject_of(&self, body: &Body) -> Option<Subject> {
+    /// Returns the subject of an undo record. Records of children did not name their run at first,
+    /// when a location had one child at most.
+    fn subject_of(&self, body: &Body) -> Option<Subject> {
         let named = Subject::of(body)?;
-        if named.child.is_some() || self.get(&named).is_some() {
+        if named.child.is_some() || self.done.get(&named).is_some() {
             return Some(named);
         }
         let child = self.done.at(&named.location).next().cloned();
@@ -314,7 +334,7 @@ impl UndoFold {
 
     fn named_by_mut(&mut self, body: &Body) -> Option<&mut Done> {
         let what = self.subject_of(body)?;
-        self.get_mut(&what)
+        self.done.get_mut(&what)
     }
 }
 

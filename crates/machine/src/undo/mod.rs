@@ -2,9 +2,7 @@
 //! depends on it: replay, pauses, copies and the readers.
 
 mod done;
-mod done_list;
 mod fold;
-mod query;
 mod subject;
 #[cfg(test)]
 mod tests;

@@ -13,7 +13,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// The step at a location.
+    /// Returns the step at a location.
     #[must_use]
     pub fn step(location: &Location) -> Self {
         Self {
@@ -22,7 +22,7 @@ impl Subject {
         }
     }
 
-    /// One of the children at a location.
+    /// Returns one of the children at a location.
     #[must_use]
     pub fn child(location: &Location, run: &RunId) -> Self {
         Self {
@@ -31,7 +31,7 @@ impl Subject {
         }
     }
 
-    /// The subject that an undo record names; `None` for records of other kinds.
+    /// Returns the subject that an undo record names; `None` for records of other kinds.
     #[must_use]
     pub fn of(body: &Body) -> Option<Self> {
         let (location, run) = match body {
@@ -54,7 +54,7 @@ impl Subject {
         }
     }
 
-    /// The type name of the record with which such an operation begins.
+    /// Returns the type name of the record with which such an operation begins.
     pub(crate) fn first_record(&self) -> &'static str {
         match self.child {
             None => "step_started",

@@ -10,8 +10,8 @@ fn without_length(mut overview: Overview) -> Overview {
 
 proptest! {
     #[test]
-    fn any_sequence_of_records_has_a_meaning(journal in any_journal(), numbers in any::<[u64; 4]>()) {
-        // Numbers out of order do not happen; should they, the fold still answers.
+    fn any_sequence_of_records_can_be_folded(journal in any_journal(), numbers in any::<[u64; 4]>()) {
+        // Numbers are never out of order, but the fold must not panic if they are.
         let mut entries = journal.0;
         for (entry, number) in entries.iter_mut().rev().zip(numbers) {
             entry.number = RecordNumber(number);
@@ -21,7 +21,7 @@ proptest! {
     }
 
     #[test]
-    fn reading_on_equals_reading_at_once(journal in any_journal(), cut in any::<prop::sample::Index>()) {
+    fn folding_in_parts_equals_folding_at_once(journal in any_journal(), cut in any::<prop::sample::Index>()) {
         let (before, after) = journal.0.split_at(cut.index(journal.0.len() + 1));
         let mut overview = Overview::of(before);
         for entry in after {
@@ -41,7 +41,7 @@ proptest! {
     }
 
     #[test]
-    fn a_settled_step_keeps_its_first_outcome(journal in any_open_journal(), later in any_body()) {
+    fn a_step_with_an_outcome_keeps_it(journal in any_open_journal(), later in any_body()) {
         let before = journal.overview();
         let after = journal.with(later.clone()).overview();
         for step in &before.steps {
@@ -55,7 +55,7 @@ proptest! {
     }
 
     #[test]
-    fn of_two_records_that_settle_a_step_the_first_wins(first in 0..7usize, second in 0..7usize) {
+    fn of_two_records_that_end_a_step_the_first_wins(first in 0..7usize, second in 0..7usize) {
         let before = Journal::created().with(started("a:0", 1)).with(settling(first));
         let after = before.clone().with(settling(second));
         prop_assert_eq!(before.overview().steps, after.overview().steps);
@@ -66,13 +66,13 @@ proptest! {
         let before = Journal::created().with(ending(first));
         let after = before.clone().with(ending(second)).overview();
         let before = before.overview();
-        // What is about to end a run can be overtaken by its end, and by nothing else.
+        // Only the end of a run replaces what is about to end it.
         prop_assert_eq!(&before.ending, &after.ending);
         prop_assert!(before.end.is_none() || before.end == after.end);
     }
 
     #[test]
-    fn every_step_is_found_by_its_place_and_counted(journal in any_journal()) {
+    fn every_step_is_found_by_its_location_and_counted(journal in any_journal()) {
         let overview = journal.overview();
         for step in &overview.steps {
             prop_assert_eq!(overview.step(&step.location), Some(step));
@@ -83,7 +83,7 @@ proptest! {
     }
 
     #[test]
-    fn at_most_one_operation_is_open_at_a_place(journal in any_journal()) {
+    fn at_most_one_operation_is_open_at_a_location(journal in any_journal()) {
         let overview = journal.overview();
         let mut open: Vec<_> = overview.waits.iter().map(|wait| &wait.location)
             .chain(overview.sleeps.iter().map(|sleep| &sleep.location))
@@ -118,7 +118,7 @@ proptest! {
     }
 
     #[test]
-    fn a_dropped_iteration_leaves_what_a_later_reader_sees(rounds in 1u64..6, kept in 0u64..3) {
+    fn readers_agree_whether_or_not_they_saw_dropped_iterations(rounds in 1u64..6, kept in 0u64..3) {
         let (journal, dropped) = compacted_loop(rounds, kept);
         let is_dropped = |entry: &Entry| {
             dropped.iter().any(|(first, last)| (*first..=*last).contains(&entry.number.0))
@@ -129,7 +129,7 @@ proptest! {
     }
 }
 
-/// The records that give a step its outcome.
+/// Returns the records that give a step its outcome.
 fn settling(which: usize) -> Body {
     let location = at("a:0");
     match which {
@@ -165,7 +165,7 @@ fn settling(which: usize) -> Body {
     }
 }
 
-/// The records that end a run, or make sure that it will.
+/// Returns the records that end a run, or make sure that it will.
 fn ending(which: usize) -> Body {
     match which {
         0 => cancel("no").into(),
@@ -207,15 +207,19 @@ fn compacted_loop(rounds: u64, kept: u64) -> (Journal, Vec<(u64, u64)>) {
     let (mut ranges, mut dropped) = (Vec::new(), Vec::new());
     for round in 0..rounds {
         let first = journal.0.len() as u64;
-        let place = |operation: &str| format!("each/~{round}/{operation}:0");
+        let location = |operation: &str| format!("each/~{round}/{operation}:0");
         journal = journal
             .with(event("go"))
-            .with(waiting(&place("go"), &["go"]))
-            .with(took(&place("go"), &[first]))
-            .with(started(&place("work"), 1))
-            .with(completed_step(&place("work"), 1, "1"))
-            .with(sleeping(&place("rest")))
-            .with(fired(TimerPurpose::Sleep, Some(&place("rest")), time(200)));
+            .with(waiting(&location("go"), &["go"]))
+            .with(took(&location("go"), &[first]))
+            .with(started(&location("work"), 1))
+            .with(completed_step(&location("work"), 1, "1"))
+            .with(sleeping(&location("rest")))
+            .with(fired(
+                TimerPurpose::Sleep,
+                Some(&location("rest")),
+                time(200),
+            ));
         ranges.push((first, first + 6));
         let old = ranges.len().saturating_sub(kept as usize);
         let now: Vec<_> = ranges.drain(..old).collect();

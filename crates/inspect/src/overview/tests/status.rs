@@ -1,4 +1,4 @@
-//! What a run is doing, as its records together say.
+//! The status of a run.
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn a_run_is_queued_until_an_executor_writes() {
 }
 
 #[test]
-fn what_a_run_rests_on_is_its_status() {
+fn the_status_of_a_suspended_run_is_what_it_waits_for() {
     let retrying = failed_step("a:0", 1, FailureOutcome::Retrying);
     check_status([sleeping("s:0").into()], RunStatus::Sleeping);
     check_status(
@@ -73,7 +73,7 @@ fn a_step_in_backoff_makes_the_run_retrying_until_its_timer_fires() {
 }
 
 #[test]
-fn a_timer_of_an_earlier_retry_says_nothing_about_the_next() {
+fn a_timer_of_an_earlier_retry_does_not_affect_the_next() {
     let next = StepFailed {
         retry_at: Some(time(150)),
         ..failed_step("a:0", 2, FailureOutcome::Retrying)
@@ -105,7 +105,7 @@ fn a_child_does_not_open_where_something_else_is_open_in_a_later_pass() {
 
 // B40
 #[test]
-fn a_run_that_failed_as_a_whole_is_retrying_whatever_is_open() {
+fn a_run_between_two_passes_is_retrying_despite_open_operations() {
     let open = [waiting("w:0", &["e"]).into(), execution_retried(1).into()];
     check_status(open.clone(), RunStatus::Retrying);
     let timer = fired(TimerPurpose::ExecutionRetry, None, time(300));
@@ -152,7 +152,7 @@ fn a_pause_is_pausing_then_paused_until_it_is_resumed() {
 
 // B144
 #[test]
-fn a_run_paused_in_its_rollback_stays_so_whatever_else_asks_it_to_end() {
+fn a_run_paused_in_its_rollback_stays_paused_despite_requests_to_end() {
     let undoing = || {
         let location = at("a:0");
         UndoStarted {
@@ -168,8 +168,8 @@ fn a_run_paused_in_its_rollback_stays_so_whatever_else_asks_it_to_end() {
         by: None,
     };
     for end in [cancel("stop").into(), Body::from(forced)] {
-        let asked = [undoing().into(), pause().into(), end.clone()];
-        check_status(asked, RunStatus::Pausing);
+        let bodies = [undoing().into(), pause().into(), end.clone()];
+        check_status(bodies, RunStatus::Pausing);
         let rests = Paused { reason: None }.into();
         let rests = [undoing().into(), pause().into(), rests, end];
         check_status(rests.clone(), RunStatus::Paused);
@@ -225,7 +225,7 @@ fn a_run_past_its_deadline_waits_for_nothing() {
 }
 
 #[test]
-fn a_run_that_rolls_back_does_so_whether_it_was_cancelled_before_or_meanwhile() {
+fn a_run_rolls_back_whether_it_was_cancelled_before_or_during_the_rollback() {
     let cancel = CancelRequested {
         by: None,
         reason: None,

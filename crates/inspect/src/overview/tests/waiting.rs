@@ -1,10 +1,10 @@
-//! Questions, events and whatever else is open, and what closes it.
+//! Open operations and events, and what closes them.
 
 use super::*;
 
 // B194
 #[test]
-fn the_first_answer_closes_a_question() {
+fn the_first_answer_closes_an_rpc() {
     let journal = Journal::created()
         .with(asked("q:0", "rpc_1"))
         .with(asked("r:0", "rpc_2"));
@@ -31,7 +31,7 @@ fn the_first_answer_closes_a_question() {
 }
 
 #[test]
-fn a_fork_asks_again_under_its_own_id() {
+fn a_fork_repeats_an_open_rpc_under_its_own_id() {
     let overview = Journal::created()
         .with(asked("q:0", "old"))
         .with(asked("q:0", "new"))
@@ -91,10 +91,10 @@ fn dropped_events_are_forgotten() {
 
 // B120
 #[test]
-fn leaving_a_race_a_branch_or_an_iteration_closes_what_was_open_inside() {
-    let open = |place: &str| {
+fn leaving_a_race_branch_or_iteration_closes_what_was_open_inside() {
+    let open = |location: &str| {
         Journal::created()
-            .with(waiting(place, &["e"]))
+            .with(waiting(location, &["e"]))
             .with(sleeping("s:0"))
     };
     let won = RaceWon {
@@ -105,8 +105,8 @@ fn leaving_a_race_a_branch_or_an_iteration_closes_what_was_open_inside() {
         location: at("race:0"),
         branch: name("x"),
     };
-    let is_closed = |place: &str, body: Body| {
-        let overview = open(place).with(body).overview();
+    let is_closed = |location: &str, body: Body| {
+        let overview = open(location).with(body).overview();
         assert_eq!(overview.sleeps.len(), 1);
         overview.waits.is_empty()
     };

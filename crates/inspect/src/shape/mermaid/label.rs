@@ -6,7 +6,7 @@ use everstep_model::Name;
 
 use super::super::node::{Node, NodeKind};
 
-/// `charge`, or `charge:1` if the scope calls several operations of that name.
+/// Returns `charge`, or `charge:1` if the scope calls several operations of that name.
 pub(super) fn shown_name(node: &Node, siblings: &[Node]) -> String {
     let name = &node.location.name;
     let is_counted = |other: &Node| other.location.name == *name && other.location.counter > 0;
@@ -17,7 +17,6 @@ pub(super) fn shown_name(node: &Node, siblings: &[Node]) -> String {
     }
 }
 
-/// The label of a node.
 pub(super) fn label_of(kind: &NodeKind, name: &str) -> String {
     match kind {
         NodeKind::Step | NodeKind::Switch | NodeKind::Scope | NodeKind::Branch { won: false } => {
@@ -32,8 +31,8 @@ pub(super) fn label_of(kind: &NodeKind, name: &str) -> String {
                 format!("wait {name}: {}", names.join(" or "))
             }
         },
-        NodeKind::Rpc { method } if is_named_after(name, method) => format!("ask {name}"),
-        NodeKind::Rpc { method } => format!("ask {name}: {method}"),
+        NodeKind::Rpc { method } if is_named_after(name, method) => format!("rpc {name}"),
+        NodeKind::Rpc { method } => format!("rpc {name}: {method}"),
         NodeKind::Child { run, .. } => format!("child {name}: {run}"),
         NodeKind::Send { event, to } => format!("send {event} to {to}"),
         NodeKind::Reply => format!("reply {name}"),
@@ -44,7 +43,7 @@ pub(super) fn label_of(kind: &NodeKind, name: &str) -> String {
     }
 }
 
-/// Many operations are named after their subject; do not repeat it.
+/// Returns whether an operation is named after its subject, which a label does not repeat.
 fn is_named_after(name: &str, about: &Name) -> bool {
     name.split(':').next() == Some(about.as_str())
 }

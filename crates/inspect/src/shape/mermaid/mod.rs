@@ -6,8 +6,6 @@
 //! names. Arrows come after all nodes, because Mermaid would move a node that an arrow mentions
 //! first inside a subgraph into that subgraph.
 
-#[cfg(test)]
-pub(super) mod grammar;
 mod label;
 
 use std::collections::BTreeMap;
@@ -18,7 +16,7 @@ use everstep_model::RunStatus;
 use super::node::{Node, NodeKind, NodeStatus, Shape};
 use label::{escaped, label_of, shown_name};
 
-/// The shape as a Mermaid flowchart.
+/// Returns the shape as a Mermaid flowchart.
 #[must_use]
 pub fn to_mermaid(shape: &Shape) -> String {
     let mut chart = Chart::default();
@@ -34,7 +32,7 @@ pub fn to_mermaid(shape: &Shape) -> String {
     chart.text()
 }
 
-/// The class of an ended run; `None` if it has not ended.
+/// Returns the class of an ended run; `None` if it has not ended.
 fn status_of_end(status: RunStatus) -> Option<NodeStatus> {
     match status {
         RunStatus::Completed => Some(NodeStatus::Completed),
@@ -53,16 +51,13 @@ fn status_of_end(status: RunStatus) -> Option<NodeStatus> {
     }
 }
 
-/// The output so far.
 #[derive(Debug, Default)]
 struct Chart {
     nodes: String,
     arrows: String,
     /// The ids of each class.
     classes: BTreeMap<&'static str, Vec<String>>,
-    /// The number of ids in use.
     ids: usize,
-    /// The number of open subgraphs.
     depth: usize,
 }
 
@@ -108,7 +103,7 @@ impl Chart {
         (id.clone(), vec![id])
     }
 
-    /// A diamond with an arrow to each chosen branch. The next node follows the branches.
+    /// Draws a diamond with an arrow to each chosen branch. The next node follows the branches.
     fn switch(&mut self, node: &Node, name: &str) -> (String, Vec<String>) {
         let diamond = self.leaf(node, name);
         let mut exits = Vec::new();
@@ -158,7 +153,7 @@ impl Chart {
         id
     }
 
-    /// Mermaid draws an empty subgraph as a node or not at all, depending on its release.
+    /// Ends a subgraph. Mermaid draws an empty one as a node or not at all, depending on its release.
     fn close(&mut self, inside: &[Node]) {
         if inside.is_empty() {
             let id = self.id();
@@ -203,7 +198,6 @@ impl Chart {
     }
 }
 
-/// The brackets of a kind.
 fn outline(kind: &NodeKind) -> (&'static str, &'static str) {
     match kind {
         NodeKind::Step => ("[", "]"),
@@ -222,7 +216,7 @@ fn outline(kind: &NodeKind) -> (&'static str, &'static str) {
     }
 }
 
-/// The colours of a class. Dark text is readable on light and dark pages.
+/// Returns the colours of a class. Dark text is readable on light and dark pages.
 fn look_of(class: &str) -> &'static str {
     match class {
         "completed" => "fill:#d3f9d8,stroke:#2b8a3e,color:#1b1b1b",

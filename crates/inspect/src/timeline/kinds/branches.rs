@@ -6,104 +6,89 @@ use everstep_model::record::{
     SwitchChosen, VersionChosen,
 };
 
-use super::super::describe::Describe;
-use super::super::details::Details;
-use super::super::elapsed::Elapsed;
-use super::super::line::Outcome;
-use super::phrase::{After, Count, In};
-use crate::phrase::Listed;
+use super::{Describe, Description, Elapsed, Outcome};
+use crate::phrase::{Count, Listed};
 
 impl Describe for BranchesStarted {
-    fn sentence(&self, _: Elapsed) -> String {
+    fn describe(&self, _: Elapsed) -> Description<'_> {
         let kind = match self.kind {
             BranchesKind::Join => "Join",
             BranchesKind::Race => "Race",
         };
-        let (place, branches) = (&self.location, Listed(&self.branches, ", "));
-        if self.branches.is_empty() {
-            return format!("{kind} `{place}` began without branches");
-        }
-        format!("{kind} `{place}` began with branches {branches}")
+        let (at, branches) = (&self.location, Listed(&self.branches, ", "));
+        Description::new(if self.branches.is_empty() {
+            format!("{kind} `{at}` began without branches")
+        } else {
+            format!("{kind} `{at}` began with branches {branches}")
+        })
     }
 }
 
 impl Describe for BranchCompleted {
-    fn sentence(&self, elapsed: Elapsed) -> String {
-        let (place, branch, after) = (&self.location, &self.branch, After(elapsed.whole));
-        format!("Branch `{branch}` of `{place}` completed{after}")
-    }
-
-    fn details(&self) -> Details<'_> {
-        Details::default().outcome(Outcome::Ok)
+    fn describe(&self, elapsed: Elapsed) -> Description<'_> {
+        let (at, branch, after) = (&self.location, &self.branch, elapsed.after());
+        let sentence = format!("Branch `{branch}` of `{at}` completed{after}");
+        Description::new(sentence).outcome(Outcome::Ok)
     }
 }
 
 impl Describe for BranchFailed {
-    fn sentence(&self, elapsed: Elapsed) -> String {
-        let (place, branch, after) = (&self.location, &self.branch, After(elapsed.whole));
-        format!(
-            "Branch `{branch}` of `{place}` failed{after}: {}",
-            self.error
-        )
-    }
-
-    fn details(&self) -> Details<'_> {
-        Details::default()
-            .outcome(Outcome::Failed)
-            .error(&self.error)
+    fn describe(&self, elapsed: Elapsed) -> Description<'_> {
+        let (at, branch, after) = (&self.location, &self.branch, elapsed.after());
+        let sentence = format!("Branch `{branch}` of `{at}` failed{after}: {}", self.error);
+        let description = Description::new(sentence).outcome(Outcome::Failed);
+        description.error(&self.error)
     }
 }
 
 impl Describe for RaceWon {
-    fn sentence(&self, elapsed: Elapsed) -> String {
-        let (place, winner, after) = (&self.location, &self.winner, After(elapsed.whole));
-        format!("Race `{place}` won by branch `{winner}`{after}")
-    }
-
-    fn details(&self) -> Details<'_> {
-        Details::default().outcome(Outcome::Ok)
+    fn describe(&self, elapsed: Elapsed) -> Description<'_> {
+        let (at, winner, after) = (&self.location, &self.winner, elapsed.after());
+        let sentence = format!("Race `{at}` won by branch `{winner}`{after}");
+        Description::new(sentence).outcome(Outcome::Ok)
     }
 }
 
 impl Describe for LoopAdvanced {
-    fn sentence(&self, elapsed: Elapsed) -> String {
-        let (place, took, iteration) = (&self.location, In(elapsed.whole), self.iteration);
-        let advanced = match (self.done, iteration.checked_sub(1)) {
-            (true, _) => format!("Loop `{place}` ended with iteration {iteration}{took}"),
-            (false, Some(ended)) => format!("Loop `{place}` finished iteration {ended}{took}"),
-            (false, None) => format!("Loop `{place}` came to iteration {iteration}"),
+    fn describe(&self, elapsed: Elapsed) -> Description<'_> {
+        let (at, took, iteration) = (&self.location, elapsed.took(), self.iteration);
+        let mut sentence = match (self.done, iteration.checked_sub(1)) {
+            (true, _) => format!("Loop `{at}` ended with iteration {iteration}{took}"),
+            (false, Some(ended)) => format!("Loop `{at}` finished iteration {ended}{took}"),
+            (false, None) => format!("Loop `{at}` reached iteration {iteration}"),
         };
         let size = |range: &RecordRange| {
             let between = range.last.0.saturating_sub(range.first.0);
             between.saturating_add(1)
         };
-        let sizes = self.dropped.iter().map(size);
-        match sizes.fold(0, u64::saturating_add) {
-            0 => advanced,
-            count => format!("{advanced}, and dropped {}", Count(count, "old record")),
+        let dropped = self.dropped.iter().map(size).fold(0, u64::saturating_add);
+        if dropped > 0 {
+            sentence.push_str(&format!(", and dropped {}", Count(dropped, "old record")));
         }
-    }
-
-    fn details(&self) -> Details<'_> {
-        Details::default().outcome(Outcome::Ok).payload(&self.state)
+        let description = Description::new(sentence).outcome(Outcome::Ok);
+        description.payload(&self.state)
     }
 }
 
 impl Describe for SwitchChosen {
-    fn sentence(&self, _: Elapsed) -> String {
-        format!("Switch `{}` chose branch `{}`", self.location, self.branch)
+    fn describe(&self, _: Elapsed) -> Description<'_> {
+        let (at, branch) = (&self.location, &self.branch);
+        Description::new(format!("Switch `{at}` chose branch `{branch}`"))
     }
 }
 
 impl Describe for VersionChosen {
-    fn sentence(&self, _: Elapsed) -> String {
-        format!("Gate `{}` follows version {}", self.location, self.version)
+    fn describe(&self, _: Elapsed) -> Description<'_> {
+        let (at, version) = (&self.location, self.version);
+        Description::new(format!("Gate `{at}` follows version {version}"))
     }
 }
 
 impl Describe for Removed {
-    fn sentence(&self, _: Elapsed) -> String {
-        let (place, kind) = (&self.location, &self.kind);
-        format!("Place of `{place}` passed, which the code no longer has (it was {kind})")
+    fn describe(&self, _: Elapsed) -> Description<'_> {
+        let (at, kind) = (&self.location, &self.kind);
+        Description::new(format!(
+            "Operation `{at}` ({kind}) skipped, because the code no longer has it"
+        ))
     }
 }

@@ -4,86 +4,59 @@ use everstep_model::record::{
     CancelRequested, ForcedFailure, PauseRequested, ResumeRequested, StepEdited, StepSkipped,
 };
 
-use super::super::describe::Describe;
-use super::super::details::Details;
-use super::super::elapsed::Elapsed;
-use super::super::line::Outcome;
-use super::phrase::After;
-use crate::phrase::{Because, By};
+use super::{Describe, Description, Elapsed, Outcome};
+use crate::phrase::{because, by};
 
 impl Describe for PauseRequested {
-    fn sentence(&self, _: Elapsed) -> String {
-        format!("Pause requested{}{}", By(&self.by), Because(&self.reason))
-    }
-
-    fn details(&self) -> Details<'_> {
-        Details::default().by(&self.by)
+    fn describe(&self, _: Elapsed) -> Description<'_> {
+        let sentence = format!("Pause requested{}{}", by(&self.by), because(&self.reason));
+        Description::new(sentence).by(&self.by)
     }
 }
 
 impl Describe for ResumeRequested {
-    fn sentence(&self, elapsed: Elapsed) -> String {
-        format!("Resume requested{}{}", By(&self.by), After(elapsed.whole))
-    }
-
-    fn details(&self) -> Details<'_> {
-        Details::default().by(&self.by)
+    fn describe(&self, elapsed: Elapsed) -> Description<'_> {
+        let sentence = format!("Resume requested{}{}", by(&self.by), elapsed.after());
+        Description::new(sentence).by(&self.by)
     }
 }
 
 impl Describe for CancelRequested {
-    fn sentence(&self, _: Elapsed) -> String {
+    fn describe(&self, _: Elapsed) -> Description<'_> {
         let how = if self.rollback { "with" } else { "without" };
-        let (by, reason) = (By(&self.by), Because(&self.reason));
-        format!("Cancellation {how} rollback requested{by}{reason}")
-    }
-
-    fn details(&self) -> Details<'_> {
-        Details::default().by(&self.by)
+        let (by, reason) = (by(&self.by), because(&self.reason));
+        let sentence = format!("Cancellation {how} rollback requested{by}{reason}");
+        Description::new(sentence).by(&self.by)
     }
 }
 
 impl Describe for StepSkipped {
-    fn sentence(&self, elapsed: Elapsed) -> String {
-        let (step, by, after) = (&self.location, By(&self.by), After(elapsed.whole));
-        format!("Step `{step}` skipped{by}{after}")
-    }
-
-    fn details(&self) -> Details<'_> {
-        Details::default()
-            .by(&self.by)
-            .outcome(Outcome::Skipped)
-            .payload(&self.result)
+    fn describe(&self, elapsed: Elapsed) -> Description<'_> {
+        let (step, by, after) = (&self.location, by(&self.by), elapsed.after());
+        let sentence = format!("Step `{step}` skipped{by}{after}");
+        let description = Description::new(sentence).outcome(Outcome::Skipped);
+        description.by(&self.by).payload(&self.result)
     }
 }
 
 impl Describe for StepEdited {
-    fn sentence(&self, elapsed: Elapsed) -> String {
-        let (step, by, after) = (&self.location, By(&self.by), After(elapsed.whole));
-        format!("Step `{step}` given its result{by}{after}")
-    }
-
-    fn details(&self) -> Details<'_> {
-        Details::default()
-            .by(&self.by)
-            .outcome(Outcome::Ok)
-            .payload(&self.result)
+    fn describe(&self, elapsed: Elapsed) -> Description<'_> {
+        let (step, by, after) = (&self.location, by(&self.by), elapsed.after());
+        let sentence = format!("Step `{step}` given its result{by}{after}");
+        let description = Description::new(sentence).outcome(Outcome::Ok);
+        description.by(&self.by).payload(&self.result)
     }
 }
 
 impl Describe for ForcedFailure {
-    fn sentence(&self, elapsed: Elapsed) -> String {
-        let (by, after, error) = (By(&self.by), After(elapsed.whole), &self.error);
-        match &self.location {
-            Some(location) => format!("`{location}` forced to fail{by}{after}: {error}"),
-            None => format!("Run forced to fail{by}{after}: {error}"),
-        }
-    }
-
-    fn details(&self) -> Details<'_> {
-        Details::default()
-            .by(&self.by)
-            .outcome(Outcome::Failed)
-            .error(&self.error)
+    fn describe(&self, elapsed: Elapsed) -> Description<'_> {
+        let (by, after, error) = (by(&self.by), elapsed.after(), &self.error);
+        let subject = match &self.location {
+            Some(location) => format!("`{location}`"),
+            None => "Run".to_owned(),
+        };
+        let sentence = format!("{subject} forced to fail{by}{after}: {error}");
+        let description = Description::new(sentence).outcome(Outcome::Failed);
+        description.by(&self.by).error(error)
     }
 }

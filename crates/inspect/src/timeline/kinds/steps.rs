@@ -5,146 +5,99 @@ use everstep_model::record::{
     UndoFailed, UndoSkipped, UndoStarted,
 };
 
-use super::super::describe::Describe;
-use super::super::details::Details;
-use super::super::elapsed::Elapsed;
-use super::super::line::Outcome;
-use super::phrase::{After, In};
+use super::{Describe, Description, Elapsed, Outcome};
 
 impl Describe for StepStarted {
-    fn sentence(&self, _: Elapsed) -> String {
-        format!(
-            "Step `{}` started (attempt {})",
-            self.location, self.attempt
-        )
-    }
-
-    fn details(&self) -> Details<'_> {
-        Details::default().attempt(self.attempt)
+    fn describe(&self, _: Elapsed) -> Description<'_> {
+        let (step, attempt) = (&self.location, self.attempt);
+        let sentence = format!("Step `{step}` started (attempt {attempt})");
+        Description::new(sentence).attempt(attempt)
     }
 }
 
 impl Describe for StepCompleted {
-    fn sentence(&self, elapsed: Elapsed) -> String {
-        let (step, took, attempt) = (&self.location, In(elapsed.whole), self.attempt);
-        format!("Step `{step}` completed{took} (attempt {attempt})")
-    }
-
-    fn details(&self) -> Details<'_> {
-        Details::default()
-            .outcome(Outcome::Ok)
-            .attempt(self.attempt)
-            .payload(&self.result)
+    fn describe(&self, elapsed: Elapsed) -> Description<'_> {
+        let (step, took, attempt) = (&self.location, elapsed.took(), self.attempt);
+        let sentence = format!("Step `{step}` completed{took} (attempt {attempt})");
+        let description = Description::new(sentence).outcome(Outcome::Ok);
+        description.attempt(attempt).payload(&self.result)
     }
 }
 
 impl Describe for StepFailed {
-    fn sentence(&self, elapsed: Elapsed) -> String {
-        let (step, after, attempt) = (&self.location, After(elapsed.whole), self.attempt);
-        let failed = match self.outcome {
-            FailureOutcome::TimedOut => "timed out",
-            FailureOutcome::Cancelled => "was cancelled",
-            FailureOutcome::Retrying
-            | FailureOutcome::Exhausted
-            | FailureOutcome::Fatal
-            | FailureOutcome::RollBack => "failed",
+    fn describe(&self, elapsed: Elapsed) -> Description<'_> {
+        let (step, after, attempt) = (&self.location, elapsed.after(), self.attempt);
+        let last = "not tried again";
+        let (failed, outcome, then) = match self.outcome {
+            FailureOutcome::Retrying => ("failed", Outcome::Retrying, ""),
+            FailureOutcome::Exhausted => ("failed", Outcome::Failed, "no attempts are left"),
+            FailureOutcome::Fatal => ("failed", Outcome::Failed, last),
+            FailureOutcome::RollBack => ("failed", Outcome::Failed, "it requests a rollback"),
+            FailureOutcome::TimedOut => ("timed out", Outcome::TimedOut, last),
+            FailureOutcome::Cancelled => ("was cancelled", Outcome::Cancelled, last),
         };
         let then = match (self.outcome, self.retry_at) {
             (FailureOutcome::Retrying, Some(next)) => format!("next attempt at {next}"),
             (FailureOutcome::Retrying, None) => "next attempt at once".to_owned(),
-            (FailureOutcome::Exhausted, _) => "no attempts are left".to_owned(),
-            (FailureOutcome::Fatal | FailureOutcome::TimedOut | FailureOutcome::Cancelled, _) => {
-                "not tried again".to_owned()
-            }
-            (FailureOutcome::RollBack, _) => "it asks to roll back".to_owned(),
+            _ => then.to_owned(),
         };
         let error = &self.error;
-        format!("Step `{step}` {failed}{after} (attempt {attempt}): {error}; {then}")
-    }
-
-    fn details(&self) -> Details<'_> {
-        let outcome = match self.outcome {
-            FailureOutcome::Retrying => Outcome::Retrying,
-            FailureOutcome::Exhausted | FailureOutcome::Fatal | FailureOutcome::RollBack => {
-                Outcome::Failed
-            }
-            FailureOutcome::TimedOut => Outcome::TimedOut,
-            FailureOutcome::Cancelled => Outcome::Cancelled,
-        };
-        Details::default()
-            .outcome(outcome)
-            .attempt(self.attempt)
-            .error(&self.error)
+        let sentence =
+            format!("Step `{step}` {failed}{after} (attempt {attempt}): {error}; {then}");
+        let description = Description::new(sentence).outcome(outcome);
+        description.attempt(attempt).error(error)
     }
 }
 
 impl Describe for StepAbandoned {
-    fn sentence(&self, elapsed: Elapsed) -> String {
-        format!("Step `{}` abandoned{}", self.location, After(elapsed.whole))
-    }
-
-    fn details(&self) -> Details<'_> {
-        Details::default().outcome(Outcome::Abandoned)
+    fn describe(&self, elapsed: Elapsed) -> Description<'_> {
+        let sentence = format!("Step `{}` abandoned{}", self.location, elapsed.after());
+        Description::new(sentence).outcome(Outcome::Abandoned)
     }
 }
 
 impl Describe for NoReturn {
-    fn sentence(&self, _: Elapsed) -> String {
-        format!("Point of no return `{}` passed", self.location)
+    fn describe(&self, _: Elapsed) -> Description<'_> {
+        Description::new(format!("Point of no return `{}` passed", self.location))
     }
 }
 
 impl Describe for UndoStarted {
-    fn sentence(&self, _: Elapsed) -> String {
-        let (place, attempt) = (&self.location, self.attempt);
-        format!("Undo of `{place}` started (attempt {attempt})")
-    }
-
-    fn details(&self) -> Details<'_> {
-        Details::default().attempt(self.attempt)
+    fn describe(&self, _: Elapsed) -> Description<'_> {
+        let (at, attempt) = (&self.location, self.attempt);
+        let sentence = format!("Undo of `{at}` started (attempt {attempt})");
+        Description::new(sentence).attempt(attempt)
     }
 }
 
 impl Describe for UndoCompleted {
-    fn sentence(&self, elapsed: Elapsed) -> String {
-        let (place, took, attempt) = (&self.location, In(elapsed.whole), self.attempt);
-        format!("Undo of `{place}` completed{took} (attempt {attempt})")
-    }
-
-    fn details(&self) -> Details<'_> {
-        Details::default()
+    fn describe(&self, elapsed: Elapsed) -> Description<'_> {
+        let (at, took, attempt) = (&self.location, elapsed.took(), self.attempt);
+        let sentence = format!("Undo of `{at}` completed{took} (attempt {attempt})");
+        Description::new(sentence)
             .outcome(Outcome::Undone)
-            .attempt(self.attempt)
+            .attempt(attempt)
     }
 }
 
 impl Describe for UndoFailed {
-    fn sentence(&self, elapsed: Elapsed) -> String {
-        let (place, after, attempt) = (&self.location, After(elapsed.whole), self.attempt);
-        let then = match self.retry_at {
-            Some(next) => format!("next attempt at {next}"),
-            None => "no attempts are left".to_owned(),
+    fn describe(&self, elapsed: Elapsed) -> Description<'_> {
+        let (at, after, attempt) = (&self.location, elapsed.after(), self.attempt);
+        let (outcome, then) = match self.retry_at {
+            Some(next) => (Outcome::Retrying, format!("next attempt at {next}")),
+            None => (Outcome::Failed, "no attempts are left".to_owned()),
         };
         let error = &self.error;
-        format!("Undo of `{place}` failed{after} (attempt {attempt}): {error}; {then}")
-    }
-
-    fn details(&self) -> Details<'_> {
-        let outcome = self.retry_at.map_or(Outcome::Failed, |_| Outcome::Retrying);
-        Details::default()
-            .outcome(outcome)
-            .attempt(self.attempt)
-            .error(&self.error)
+        let sentence = format!("Undo of `{at}` failed{after} (attempt {attempt}): {error}; {then}");
+        let description = Description::new(sentence).outcome(outcome);
+        description.attempt(attempt).error(error)
     }
 }
 
 impl Describe for UndoSkipped {
-    fn sentence(&self, _: Elapsed) -> String {
-        let place = &self.location;
-        format!("Undo of `{place}` skipped, because the point of no return was passed")
-    }
-
-    fn details(&self) -> Details<'_> {
-        Details::default().outcome(Outcome::Skipped)
+    fn describe(&self, _: Elapsed) -> Description<'_> {
+        let at = &self.location;
+        let sentence = format!("Undo of `{at}` skipped, because the point of no return was passed");
+        Description::new(sentence).outcome(Outcome::Skipped)
     }
 }

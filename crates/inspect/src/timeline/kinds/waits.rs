@@ -5,132 +5,98 @@ use everstep_model::record::{
     WaitCompleted, WaitTimedOut, Waiting,
 };
 
-use super::super::describe::Describe;
-use super::super::details::Details;
-use super::super::elapsed::Elapsed;
-use super::super::line::Outcome;
-use super::phrase::{After, At, Count, Until};
-use crate::phrase::{By, Listed};
+use super::{Describe, Description, Elapsed, Outcome};
+use crate::phrase::{Count, Listed, by, located, part};
 
 impl Describe for Sleeping {
-    fn sentence(&self, _: Elapsed) -> String {
-        let (sleep, until) = (&self.location, Until(Some(self.until)));
-        format!("Sleep `{sleep}` began{until}")
+    fn describe(&self, _: Elapsed) -> Description<'_> {
+        let (sleep, until) = (&self.location, self.until);
+        Description::new(format!("Sleep `{sleep}` began, until {until}"))
     }
 }
 
 impl Describe for TimerFired {
-    fn sentence(&self, elapsed: Elapsed) -> String {
-        let (place, after) = (At(&self.location), After(elapsed.whole));
-        match self.purpose {
-            TimerPurpose::Sleep => format!("Sleep{place} ended{after}"),
-            TimerPurpose::Wait => format!("Wait{place} reached its deadline"),
-            TimerPurpose::Rpc => format!("Question{place} reached its deadline"),
-            TimerPurpose::Retry => format!("Step{place} is due for its next attempt"),
-            TimerPurpose::ExecutionRetry => "Workflow is due for its next attempt".to_owned(),
-            TimerPurpose::Child => format!("Child{place} was not over by its deadline"),
-            TimerPurpose::Undo => {
-                format!("The undo of step{place} is due for its next attempt")
+    fn describe(&self, elapsed: Elapsed) -> Description<'_> {
+        let (at, after) = (located(" `", self.location.as_ref()), elapsed.after());
+        Description::new(match self.purpose {
+            TimerPurpose::Sleep => {
+                let description = Description::new(format!("Sleep{at} ended{after}"));
+                return description.outcome(Outcome::Ok);
             }
+            TimerPurpose::Wait => format!("Wait{at} reached its deadline"),
+            TimerPurpose::Rpc => format!("Rpc{at} reached its deadline"),
+            TimerPurpose::Retry => format!("Step{at} is due for its next attempt"),
+            TimerPurpose::ExecutionRetry => "Workflow is due for its next attempt".to_owned(),
+            TimerPurpose::Child => format!("Child{at} was not over by its deadline"),
+            TimerPurpose::Undo => format!("The undo of step{at} is due for its next attempt"),
             TimerPurpose::Expiry => "Stream reached the end of its lifetime".to_owned(),
             TimerPurpose::Deadline => "Run reached its deadline".to_owned(),
-        }
-    }
-
-    fn details(&self) -> Details<'_> {
-        match self.purpose {
-            TimerPurpose::Sleep => Details::default().outcome(Outcome::Ok),
-            _ => Details::default(),
-        }
+        })
     }
 }
 
 impl Describe for Event {
-    fn sentence(&self, _: Elapsed) -> String {
-        match &self.by {
-            Some(by) => format!("Event `{}` received from {by}", self.name),
-            None => format!("Event `{}` received", self.name),
-        }
-    }
-
-    fn details(&self) -> Details<'_> {
-        Details::default().by(&self.by).payload(&self.payload)
+    fn describe(&self, _: Elapsed) -> Description<'_> {
+        let from = part(" from ", self.by.as_ref());
+        let description = Description::new(format!("Event `{}` received{from}", self.name));
+        description.by(&self.by).payload(&self.payload)
     }
 }
 
 impl Describe for Waiting {
-    fn sentence(&self, _: Elapsed) -> String {
+    fn describe(&self, _: Elapsed) -> Description<'_> {
         let (wait, names) = (&self.location, Listed(&self.names, " or "));
         let most = match self.batch {
             0 | 1 => String::new(),
             batch => format!(", {batch} at once at most"),
         };
-        let until = Until(self.deadline);
-        format!("Wait `{wait}` began for event {names}{most}{until}")
+        let until = part(", until ", self.deadline);
+        Description::new(format!(
+            "Wait `{wait}` began for event {names}{most}{until}"
+        ))
     }
 }
 
 impl Describe for WaitCompleted {
-    fn sentence(&self, elapsed: Elapsed) -> String {
+    fn describe(&self, elapsed: Elapsed) -> Description<'_> {
         let count = Count(self.events.len() as u64, "event");
-        let (wait, after) = (&self.location, After(elapsed.whole));
-        format!("Wait `{wait}` took {count}{after}")
-    }
-
-    fn details(&self) -> Details<'_> {
-        Details::default().outcome(Outcome::Ok)
+        let (wait, after) = (&self.location, elapsed.after());
+        let sentence = format!("Wait `{wait}` took {count}{after}");
+        Description::new(sentence).outcome(Outcome::Ok)
     }
 }
 
 impl Describe for WaitTimedOut {
-    fn sentence(&self, elapsed: Elapsed) -> String {
-        format!("Wait `{}` timed out{}", self.location, After(elapsed.whole))
-    }
-
-    fn details(&self) -> Details<'_> {
-        Details::default().outcome(Outcome::TimedOut)
+    fn describe(&self, elapsed: Elapsed) -> Description<'_> {
+        let sentence = format!("Wait `{}` timed out{}", self.location, elapsed.after());
+        Description::new(sentence).outcome(Outcome::TimedOut)
     }
 }
 
 impl Describe for RpcRequested {
-    fn sentence(&self, _: Elapsed) -> String {
-        let (question, method, id) = (&self.location, &self.method, &self.rpc_id);
-        let until = Until(self.deadline);
-        format!("Question `{question}` asked: `{method}` ({id}){until}")
-    }
-
-    fn details(&self) -> Details<'_> {
-        Details::default().payload(&self.args)
+    fn describe(&self, _: Elapsed) -> Description<'_> {
+        let (at, method, id) = (&self.location, &self.method, &self.rpc_id);
+        let until = part(", until ", self.deadline);
+        let sentence = format!("Rpc `{at}` requested: `{method}` ({id}){until}");
+        Description::new(sentence).payload(&self.args)
     }
 }
 
 impl Describe for RpcAnswered {
-    fn sentence(&self, elapsed: Elapsed) -> String {
-        let (question, by, after) = (&self.location, By(&self.by), After(elapsed.whole));
-        format!("Question `{question}` answered{by}{after}")
-    }
-
-    fn details(&self) -> Details<'_> {
-        Details::default().by(&self.by).payload(&self.answer)
+    fn describe(&self, elapsed: Elapsed) -> Description<'_> {
+        let (at, by, after) = (&self.location, by(&self.by), elapsed.after());
+        let description = Description::new(format!("Rpc `{at}` answered{by}{after}"));
+        description.by(&self.by).payload(&self.answer)
     }
 }
 
 impl Describe for RpcCompleted {
-    fn sentence(&self, elapsed: Elapsed) -> String {
-        let (question, after) = (&self.location, After(elapsed.whole));
-        let how = if self.timed_out {
-            "timed out"
-        } else {
-            "took its answer"
+    fn describe(&self, elapsed: Elapsed) -> Description<'_> {
+        let (at, after) = (&self.location, elapsed.after());
+        let (how, outcome) = match self.timed_out {
+            true => ("timed out", Outcome::TimedOut),
+            false => ("took its answer", Outcome::Ok),
         };
-        format!("Question `{question}` {how}{after}")
-    }
-
-    fn details(&self) -> Details<'_> {
-        Details::default().outcome(if self.timed_out {
-            Outcome::TimedOut
-        } else {
-            Outcome::Ok
-        })
+        Description::new(format!("Rpc `{at}` {how}{after}")).outcome(outcome)
     }
 }

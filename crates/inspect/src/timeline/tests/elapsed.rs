@@ -1,4 +1,4 @@
-//! How long things lasted, from the record they began with to the one that ended them.
+//! Durations: from the record that begins an operation to the one that ends it.
 
 use super::*;
 
@@ -21,7 +21,7 @@ fn an_attempt_lasts_from_its_start() {
 }
 
 #[test]
-fn an_abandoned_step_says_how_long_it_had_run() {
+fn an_abandoned_step_shows_its_duration() {
     let abandoned = StepAbandoned {
         so_far: None,
         location: at("a:0"),
@@ -53,7 +53,7 @@ fn a_sleep_lasts_until_its_timer() {
 }
 
 #[test]
-fn a_wait_lasts_until_it_took_its_event_or_gave_up() {
+fn a_wait_lasts_until_its_event_or_timeout() {
     let wait = || Body::from(waiting("w:0", &["yes", "no"]));
     check(
         [wait()],
@@ -86,7 +86,7 @@ fn a_wait_lasts_until_it_took_its_event_or_gave_up() {
 }
 
 #[test]
-fn an_answer_says_who_gave_it_and_how_long_that_took() {
+fn an_answer_shows_its_author_and_duration() {
     let answer = RpcAnswered {
         by: Some("bob".to_owned()),
         ..answered("q:0", "rpc_1")
@@ -97,31 +97,27 @@ fn an_answer_says_who_gave_it_and_how_long_that_took() {
         timed_out,
         deadline: None,
     };
-    let question = || Body::from(asked("q:0", "rpc_1"));
+    let rpc = || Body::from(asked("q:0", "rpc_1"));
+    check([rpc()], "Rpc `q:0` requested: `approve` (rpc_1)", None);
     check(
-        [question()],
-        "Question `q:0` asked: `approve` (rpc_1)",
-        None,
-    );
-    check(
-        [question(), answer.clone().into()],
-        "Question `q:0` answered by bob after 1s",
+        [rpc(), answer.clone().into()],
+        "Rpc `q:0` answered by bob after 1s",
         Some(1),
     );
     check(
-        [question(), answer.into(), over(false).into()],
-        "Question `q:0` took its answer after 2s",
+        [rpc(), answer.into(), over(false).into()],
+        "Rpc `q:0` took its answer after 2s",
         Some(2),
     );
     check(
-        [question(), over(true).into()],
-        "Question `q:0` timed out after 1s",
+        [rpc(), over(true).into()],
+        "Rpc `q:0` timed out after 1s",
         Some(1),
     );
 }
 
 #[test]
-fn a_pause_lasts_until_somebody_resumes_it() {
+fn a_pause_lasts_until_it_is_resumed() {
     let resume = ResumeRequested {
         by: Some("bob".to_owned()),
     };
@@ -141,7 +137,7 @@ fn a_pause_lasts_until_somebody_resumes_it() {
         "Run resumed after 1s",
         Some(1),
     );
-    // The request ended the pause; that it was carried out ends nothing more.
+    // The request ended the pause already.
     check(
         [paused(), resume.into(), Resumed {}.into()],
         "Run resumed",
@@ -153,7 +149,7 @@ fn a_pause_lasts_until_somebody_resumes_it() {
 fn a_child_lasts_until_it_ends() {
     check(
         [child("c:0", true).into()],
-        "Child `c:0` started: run `ship-1` of workflow `ship`, and nobody waits for it",
+        "Child `c:0` started: run `ship-1` of workflow `ship` (detached)",
         None,
     );
     check(
@@ -216,7 +212,7 @@ fn an_iteration_lasts_from_its_first_record_or_from_the_one_before_it() {
 }
 
 #[test]
-fn the_end_says_how_long_the_run_lasted() {
+fn the_end_shows_the_duration_of_the_run() {
     check([completed().into()], "Run completed after 1s", Some(1));
     check(
         [cancel("no").into(), terminated(&["a:0", "b:0"]).into()],

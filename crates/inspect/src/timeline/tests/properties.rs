@@ -8,9 +8,9 @@ proptest! {
     fn every_record_has_one_line_and_every_gap_another(journal in any_journal()) {
         let kept = compacted(&journal);
         let lines = timeline(&kept);
-        let (gaps, told): (Vec<_>, Vec<_>) = lines.iter().partition(|line| line.dropped.is_some());
-        prop_assert_eq!(told.len(), kept.len());
-        for (line, entry) in told.iter().zip(&kept) {
+        let (gaps, shown): (Vec<_>, Vec<_>) = lines.iter().partition(|line| line.dropped.is_some());
+        prop_assert_eq!(shown.len(), kept.len());
+        for (line, entry) in shown.iter().zip(&kept) {
             prop_assert_eq!(line.number, entry.number);
             prop_assert_eq!(line.time, entry.record.time);
             prop_assert_eq!(line.kind, entry.record.body.type_name());
@@ -23,8 +23,8 @@ proptest! {
     }
 
     #[test]
-    fn any_sequence_of_records_can_be_told(journal in any_journal(), numbers in any::<[u64; 4]>()) {
-        // Numbers out of order do not happen; should they, every record still has its line.
+    fn any_sequence_of_records_has_a_timeline(journal in any_journal(), numbers in any::<[u64; 4]>()) {
+        // Numbers are never out of order, but every record must have its line if they are.
         let mut entries = journal.0;
         for (entry, number) in entries.iter_mut().rev().zip(numbers) {
             entry.number = RecordNumber(number);
@@ -35,7 +35,7 @@ proptest! {
     }
 
     #[test]
-    fn each_line_is_one_line_of_json_that_says_the_same(journal in any_journal()) {
+    fn each_line_is_one_line_of_json_with_the_same_content(journal in any_journal()) {
         let lines = timeline(&journal.0);
         let text = to_json_lines(&lines);
         prop_assert_eq!(text.lines().count(), lines.len());
@@ -68,7 +68,7 @@ proptest! {
     }
 
     #[test]
-    fn text_from_outside_cannot_break_a_line(text in any::<String>()) {
+    fn text_of_users_cannot_break_a_line(text in any::<String>()) {
         let note = Note { location: at("n:0"), text: text.clone() };
         let ended = Terminated { by: Some(text.clone()), reason: Some(text), ..terminated(&[]) };
         for line in lines([note.into(), ended.into()]) {

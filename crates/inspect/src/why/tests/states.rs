@@ -1,4 +1,4 @@
-//! Every state a run can be in, and its answer, in data and in words.
+//! Every state of a run, with its reasons as data and as text.
 
 mod steered;
 mod working;
@@ -6,10 +6,10 @@ mod working;
 use everstep_model::record::*;
 use everstep_model::{Body, ErrorCode, Failure, RpcId, RunId, RunStatus};
 
-use crate::samples::*;
+use crate::tests::*;
 use crate::{Reason, why};
 
-/// Asks while a worker offers the code.
+/// Checks the reasons while a worker offers the code.
 fn check(
     bodies: impl IntoIterator<Item = Body>,
     status: RunStatus,
@@ -132,18 +132,18 @@ const RETRIES_UNDO: &str =
     "it retries undoing step `a:0` (attempt 2) at 2026-11-15T08:00:50.000Z after: bank closed";
 
 #[test]
-fn a_diverged_run_says_where_if_that_is_known() {
+fn a_diverged_run_shows_the_location_if_it_is_known() {
     let stop = |location: Option<&str>| Diverged {
         location: location.map(at),
         ..diverged("a:0")
     };
-    for (place, words) in [(Some("fan/x/a:0"), " in `fan/x/a:0`"), (None, "")] {
+    for (location, words) in [(Some("fan/x/a:0"), " in `fan/x/a:0`"), (None, "")] {
         let reason = Reason::Diverged {
-            location: place.map(at),
+            location: location.map(at),
             error: diverged("a:0").error,
         };
         check(
-            [sleeping("s:0").into(), stop(place).into()],
+            [sleeping("s:0").into(), stop(location).into()],
             RunStatus::Diverged,
             &[reason],
             &format!(
@@ -154,7 +154,7 @@ fn a_diverged_run_says_where_if_that_is_known() {
 }
 
 #[test]
-fn a_run_that_is_over_waits_for_nothing_however_it_ended() {
+fn an_ended_run_waits_for_nothing() {
     let ends = RunStatus::ALL.iter().filter(|status| status.is_terminal());
     for &status in ends {
         let before = [Body::from(started("a:0", 1)), cancel("no").into()];

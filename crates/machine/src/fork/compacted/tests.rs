@@ -1,19 +1,19 @@
-//! Copies of journals that loops have dropped records from: where they end, what they say is gone, and their time.
+//! Copies of compacted journals: where they end, which iterations they list as gone, and their times.
 
 use everstep_model::record::{ForkReason, ForkedFrom, Gap, IterationRange, LoopAdvanced};
 use everstep_model::{Body, Entry, Generation, Location, RecordNumber, RunId};
 
-use super::super::samples::{before, forked};
+use super::super::tests::samples::{before, forked};
 use super::{last_whole, oldest_beginning};
 use everstep_samples::*;
 
-/// A loop that goes on with an iteration, all before which are gone.
-fn lossy(place: &str, began: u64, iteration: u64, done: bool) -> LoopAdvanced {
+/// A loop that continues with an iteration after all earlier ones were dropped.
+fn lossy(location: &str, began: u64, iteration: u64, done: bool) -> LoopAdvanced {
     let last = iteration - u64::from(!done);
     LoopAdvanced {
         began: RecordNumber(began),
         gone: vec![IterationRange { first: 0, last }],
-        ..advanced(place, iteration, done, &[])
+        ..advanced(location, iteration, done, &[])
     }
 }
 
@@ -39,10 +39,10 @@ fn copy_of(journal: Journal) -> Vec<Entry> {
     entries
 }
 
-/// The last record of a copy that was to end before an operation.
-fn last_before(journal: &[Entry], place: &str) -> String {
-    let place: Location = at(place);
-    let is_it = |entry: &Entry| entry.record.body.location() == Some(&place);
+/// Returns the last record of a copy that was to end before an operation.
+fn last_before(journal: &[Entry], location: &str) -> String {
+    let location: Location = at(location);
+    let is_it = |entry: &Entry| entry.record.body.location() == Some(&location);
     let cut = journal.iter().position(is_it).unwrap();
     let last = &journal[last_whole(journal, cut) - 1].record.body;
     let location = last.location().map(ToString::to_string);
@@ -65,7 +65,7 @@ fn a_loop_that_began_later_does_not_shorten_a_copy() {
 }
 
 #[test]
-fn a_copy_ends_before_the_iterations_that_a_loop_under_way_has_lost() {
+fn a_copy_ends_before_the_dropped_iterations_of_an_open_loop() {
     let journal = Journal::created()
         .with(started("a:0", 1))
         .with(completed_step("a:0", 1, "1"))
@@ -77,7 +77,7 @@ fn a_copy_ends_before_the_iterations_that_a_loop_under_way_has_lost() {
 }
 
 #[test]
-fn a_copy_ends_where_a_kept_iteration_is_followed_by_a_lost_one() {
+fn a_copy_ends_where_a_dropped_iteration_follows_a_kept_one() {
     let journal = Journal::created()
         .with(started("l/~0/s:0", 1))
         .with(completed_step("l/~0/s:0", 1, "1"))
@@ -94,7 +94,7 @@ fn a_copy_ends_where_a_kept_iteration_is_followed_by_a_lost_one() {
 
 // B47
 #[test]
-fn a_copy_of_a_copy_ends_before_a_loop_whose_losses_do_not_show() {
+fn a_copy_of_a_copy_ends_before_a_loop_whose_gaps_are_not_visible() {
     let journal = Journal::created()
         .with(sleeping("n:0"))
         .with(started("a:0", 1))
@@ -105,7 +105,7 @@ fn a_copy_of_a_copy_ends_before_a_loop_whose_losses_do_not_show() {
 }
 
 #[test]
-fn iterations_dropped_after_the_cut_are_said_to_be_gone() {
+fn iterations_dropped_after_the_cut_are_listed_as_gone() {
     let gone = vec![IterationRange { first: 0, last: 8 }];
     let mut journal = Journal::created()
         .with(started("l/~0/s:0", 1))
@@ -138,7 +138,7 @@ fn a_loop_whose_beginning_is_gone_begins_again_with_what_is_left_of_it() {
 }
 
 #[test]
-fn what_follows_a_gap_is_no_earlier_in_a_copy_than_what_is_gone() {
+fn a_copied_record_after_a_gap_is_not_earlier_than_the_dropped_ones() {
     let gap = Gap {
         first: RecordNumber(1),
         last: RecordNumber(2),

@@ -1,10 +1,9 @@
-//! At which moments of a copy that takes effect which did so in the original before it was durable.
+//! Moments of a copy: results and iterations that took effect before they were durable.
 
 use everstep_model::record::{LoopAdvanced, StepCompleted, TookEffect};
 use everstep_model::{Body, RecordNumber};
 
-use super::super::kept::Kept;
-use super::super::numbers::Numbers;
+use super::super::kept::{Kept, Numbers};
 use super::Moments;
 use crate::moment::Moment;
 use everstep_samples::*;
@@ -29,7 +28,7 @@ fn early(folded: u64, moment: u32) -> StepCompleted {
     }
 }
 
-/// The moments of a copy that lacks records, each as place and number.
+/// Returns the moments of a copy that lacks records, each as position and number.
 fn copied(journal: Journal, missing: &[u64]) -> Vec<(u64, u32)> {
     let entries = journal.0.iter();
     let entries = entries.filter(|entry| !missing.contains(&entry.number.0));
@@ -52,7 +51,7 @@ fn four_sleeps() -> Journal {
 }
 
 #[test]
-fn a_moment_right_behind_a_copied_record_stays_there() {
+fn a_moment_right_after_a_copied_record_keeps_its_position() {
     let journal = four_sleeps().with(iteration(4, 0)).with(early(5, 0));
     assert_eq!(copied(journal, &[2]), [(3, 0), (4, 0)]);
 }

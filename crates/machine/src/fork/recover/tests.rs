@@ -1,4 +1,4 @@
-//! What is kept of runs that ended badly.
+//! The records that a recovery keeps.
 
 use everstep_model::record::{
     BranchCompleted, BranchFailed, Cancelled, FailureOutcome, ForkReason, RollbackFailed,
@@ -6,12 +6,12 @@ use everstep_model::record::{
 };
 use everstep_model::{Body, Generation, RunId, RunStatus};
 
-use super::super::samples::*;
+use super::super::tests::samples::*;
 use super::super::{CannotFork, ForkExtent, fork};
 use everstep_samples::*;
 
 #[test]
-fn a_step_that_was_undone_after_the_failure_is_done_again_under_a_new_key() {
+fn a_step_that_was_undone_after_the_failure_is_repeated_with_a_new_key() {
     let undone = UndoCompleted {
         location: at("fallback:0"),
         attempt: 1,
@@ -31,7 +31,7 @@ fn a_step_that_was_undone_after_the_failure_is_done_again_under_a_new_key() {
 
 // B47
 #[test]
-fn a_recovered_run_has_the_failed_step_before_it_again() {
+fn a_recovered_run_repeats_the_failed_step() {
     let mut journal = failed_in_b();
     let plan = plan(ForkExtent::Recovered);
     let recovered = fork(&journal.0, ForkReason::Recover, &plan).unwrap();
@@ -49,7 +49,7 @@ fn a_recovered_run_has_the_failed_step_before_it_again() {
     };
     let from = created.forked_from.as_ref().unwrap();
     assert_eq!(from.keys_of, Some(Generation::FIRST), "the same keys");
-    // What came in after the failure is not lost.
+    // Inbox records after the failure are kept.
     journal.0.pop();
     let journal = journal.with(event("late")).with(failed(&["b:0"]));
     let kept = copied(&journal, ForkExtent::Recovered);
@@ -109,7 +109,7 @@ fn other_branches_keep_what_they_did_after_the_failure() {
 }
 
 #[test]
-fn what_the_code_did_about_the_failure_is_not_kept() {
+fn the_reaction_of_the_code_to_the_failure_is_not_kept() {
     let journal = Journal::created()
         .with(started("a:0", 1))
         .with(started("b:0", 1))
@@ -131,7 +131,7 @@ fn what_the_code_did_about_the_failure_is_not_kept() {
 }
 
 #[test]
-fn a_cancelled_run_is_recovered_as_if_nobody_had_asked() {
+fn a_cancelled_run_is_recovered_without_the_cancellation() {
     let journal = Journal::created()
         .with(started("a:0", 1))
         .with(started("b:0", 1))
@@ -153,9 +153,9 @@ fn a_cancelled_run_is_recovered_as_if_nobody_had_asked() {
     assert_eq!(copied(&journal, ForkExtent::End), kept);
 }
 
-// What the code said is written a moment later than what came in meanwhile.
+// Records of the code are written after inbox records that arrived in the same poll.
 #[test]
-fn what_was_said_before_the_code_knew_of_its_end_is_kept() {
+fn records_written_before_the_code_saw_its_end_are_kept() {
     let cancelled = Cancelled {
         reason: None,
         rolled_back: false,
@@ -234,7 +234,7 @@ fn a_retried_rollback_keeps_finished_undos() {
 }
 
 #[test]
-fn what_was_undone_is_done_again_under_new_keys() {
+fn undone_steps_are_repeated_with_new_keys() {
     let journal = rolled_back_half();
     let plan = plan(ForkExtent::Recovered);
     let recovered = fork(&journal.0, ForkReason::Recover, &plan).unwrap();
@@ -256,18 +256,18 @@ fn a_failed_rollback_that_undid_nothing_is_recovered_where_the_run_failed() {
 }
 
 #[test]
-fn of_two_children_in_one_place_only_the_one_that_could_not_be_undone_is_undone_again() {
+fn of_two_children_at_one_location_only_the_failed_undo_is_retried() {
     let [first, second] = ["ship-1", "ship-2"].map(id);
-    let place = || at("ship:0");
+    let location = || at("ship:0");
     let undo_failed = |run: &RunId, retry_at: Option<u64>| UndoFailed {
-        location: place(),
+        location: location(),
         attempt: 1,
         error: failure("refused"),
         retry_at: retry_at.map(time),
         run: Some(run.clone()),
     };
     let undo_started = |run: &RunId, attempt| UndoStarted {
-        location: place(),
+        location: location(),
         attempt,
         run: Some(run.clone()),
     };
@@ -277,7 +277,7 @@ fn of_two_children_in_one_place_only_the_one_that_could_not_be_undone_is_undone_
         .with(fired(TimerPurpose::Undo, Some("ship:0"), time(50)))
         .with(undo_started(&second, 2))
         .with(UndoCompleted {
-            location: place(),
+            location: location(),
             attempt: 2,
             run: Some(second.clone()),
         })
@@ -302,7 +302,7 @@ fn of_two_children_in_one_place_only_the_one_that_could_not_be_undone_is_undone_
             "undo_completed ship:0"
         ]
     );
-    // What an earlier pass did in that place was not undone, and stays.
+    // The child of the earlier pass at that location was not undone, and stays.
     let recovered = copied(&journal, ForkExtent::Recovered);
     assert_eq!(recovered.last().unwrap(), "child_finished ship:0");
     assert_eq!(recovered.len(), children - 2);

@@ -1,49 +1,26 @@
-//! The rules of children, with the test in the place of the workflow code.
+//! The rules of children. The tests act as the workflow code.
 
 mod passes;
 
 use everstep_model::record::{
-    CancelRequested, Created, ExecutionRetried, PauseRequested, Paused, ResumeRequested,
-    TimerFired, TimerPurpose,
+    CancelRequested, ExecutionRetried, PauseRequested, Paused, ResumeRequested, TimerFired,
+    TimerPurpose,
 };
-use everstep_model::{Entry, ErrorCode, Generation, Record, RecordNumber, Scope, Seed};
+use everstep_model::{Entry, ErrorCode, Generation, Record, RecordNumber, Scope};
 
 use super::*;
 use crate::replay::{Access, CallSite, Halt, Obsolete, Replay, Turn, UndoEnd, Written};
+use everstep_samples::{json, name};
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 const DUE: Timestamp = Timestamp::from_millis(1_010_000);
-
-fn name(text: &str) -> Name {
-    Name::new(text).unwrap()
-}
 
 fn id(text: &str) -> RunId {
     RunId::new(text).unwrap()
 }
 
-fn json(text: &str) -> Payload {
-    Payload::from_json(text.to_owned()).unwrap()
-}
-
 fn created() -> Body {
-    Created {
-        workflow: name("w"),
-        version: 1,
-        input: json("null"),
-        seed: Seed(1),
-        tags: vec![],
-        deadline: None,
-        execution_retries: None,
-        idempotency_key: None,
-        parent: None,
-        by: None,
-        forked_from: None,
-        mark: None,
-        parent_identity: None,
-        trace: None,
-    }
-    .into()
+    everstep_samples::created().into()
 }
 
 fn finished(run: &RunId, result: &str) -> Body {
@@ -101,7 +78,7 @@ struct Run {
 }
 
 impl Run {
-    /// A run whose code was started.
+    /// Creates a run whose code was started.
     fn new() -> Self {
         Self::of(vec![created()])
     }
@@ -115,7 +92,7 @@ impl Run {
         run.cold()
     }
 
-    /// The same journal, from the beginning.
+    /// Returns the same journal, from the beginning.
     fn cold(&self) -> Self {
         let mut replay = Replay::new(id("r"), Generation::FIRST, self.journal.clone());
         assert_eq!(replay.turn(NOW), Turn::Start);
@@ -141,7 +118,7 @@ impl Run {
         called.expect("called")
     }
 
-    /// Commits what is outgoing, then these; gives the kinds and ids of what was outgoing.
+    /// Commits what is outgoing, then these records. Returns the kinds and ids of what was outgoing.
     fn commit(&mut self, then: Vec<Body>) -> Vec<Body> {
         let outgoing: Vec<Body> = self.replay.outgoing().take_records().0.collect();
         let all = outgoing.iter().cloned().chain(then).collect();
@@ -166,7 +143,8 @@ impl Run {
         self.replay.turn(NOW)
     }
 
-    /// The operation that resolves next, and what its child returned; none if nothing resolves.
+    /// Returns the operation that resolves next, and what its child returned; none if nothing
+    /// resolves.
     fn returned(&mut self) -> Option<(OpId, Option<Payload>)> {
         match self.turn() {
             Turn::Resolved(op, Resolution::Child(end)) => {
@@ -216,7 +194,7 @@ fn a_child_is_started_once_and_resolves_by_its_end() {
 }
 
 #[test]
-fn the_end_of_another_run_is_not_heard() {
+fn the_end_of_another_run_is_ignored() {
     let mut run = Run::new();
     let op = run.call(ship());
     run.commit(vec![finished(&id("stranger"), "1")]);
@@ -240,8 +218,8 @@ fn of_end_and_timeout_the_first_in_the_journal_wins() {
     ended.commit(vec![finished(&child, "1"), timed_out()]);
     assert_eq!(ended.returned(), done(op, "1"));
     assert_eq!(ended.turn(), Turn::Idle);
-    let place = "ship:0".parse().unwrap();
-    let timer = Obsolete::Timer(DUE, TimerPurpose::Child, Some(place));
+    let location = "ship:0".parse().unwrap();
+    let timer = Obsolete::Timer(DUE, TimerPurpose::Child, Some(location));
     assert_eq!(ended.replay.outgoing().take_obsolete(), [timer]);
     assert!(ended.left().is_empty());
 
@@ -256,7 +234,7 @@ fn of_end_and_timeout_the_first_in_the_journal_wins() {
     let mut cold = late.cold();
     let op = cold.call(call);
     assert_eq!(cold.returned(), Some((op, None)));
-    assert!(cold.left().is_empty(), "it was told with the record");
+    assert!(cold.left().is_empty(), "the record was committed with it");
 }
 
 #[test]
@@ -322,16 +300,16 @@ fn a_cancelled_run_leaves_its_children_and_starts_none() {
 }
 
 #[test]
-fn a_paused_run_hears_of_its_child_when_it_goes_on() {
+fn a_paused_run_sees_the_end_of_its_child_after_the_pause() {
     let mut run = Run::new();
     let op = run.call(ship());
     run.commit(vec![]);
     let child = run.started_as();
-    let asked = PauseRequested {
+    let pause = PauseRequested {
         by: None,
         reason: None,
     };
-    run.commit(vec![asked.into(), Paused { reason: None }.into()]);
+    run.commit(vec![pause.into(), Paused { reason: None }.into()]);
     run.commit(vec![finished(&child, "1")]);
     assert_eq!(run.turn(), Turn::Paused);
     run.commit(vec![ResumeRequested { by: None }.into()]);
@@ -356,7 +334,7 @@ fn a_run_that_ends_leaves_the_children_it_still_waits_for() {
 }
 
 #[test]
-fn nothing_becomes_of_a_child_that_is_to_go_on() {
+fn a_child_that_is_to_continue_is_not_left() {
     let mut run = Run::new();
     let op = run.call(ChildCall {
         on_close: ParentClose::Abandon,
@@ -372,9 +350,9 @@ fn nothing_becomes_of_a_child_that_is_to_go_on() {
 fn a_detached_child_is_started_and_not_waited_for() {
     let detach = |run: &mut Run| {
         let site = CallSite::caller();
-        let place = name("ship");
+        let location = name("ship");
         run.replay
-            .call(&Scope::ROOT, &place, DetachedChild(ship()), site)
+            .call(&Scope::ROOT, &location, DetachedChild(ship()), site)
             .transpose()
     };
     let mut run = Run::new();
@@ -388,7 +366,7 @@ fn a_detached_child_is_started_and_not_waited_for() {
 }
 
 #[test]
-fn another_workflow_in_the_same_place_is_a_divergence() {
+fn another_workflow_at_the_same_location_is_a_divergence() {
     let mut run = Run::new();
     run.call(ship());
     run.commit(vec![]);
@@ -398,8 +376,8 @@ fn another_workflow_in_the_same_place_is_a_divergence() {
         workflow: name("bill"),
         ..ship()
     };
-    let place = name("ship");
-    let called = cold.replay.call(&Scope::ROOT, &place, call, site);
+    let location = name("ship");
+    let called = cold.replay.call(&Scope::ROOT, &location, call, site);
     assert_eq!(called, None);
     let Turn::Halted(Halt::Diverged(divergence)) = cold.turn() else {
         panic!("it went on");

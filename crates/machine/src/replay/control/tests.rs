@@ -1,4 +1,4 @@
-//! What ends a pause, and what does not.
+//! Requests that end a pause, and requests that do not.
 
 use everstep_model::record::{
     CancelRequested, DeadlinePassed, ForcedFailure, PauseRequested, ResumeRequested, StepStarted,
@@ -28,7 +28,7 @@ fn cancel() -> CancelRequested {
     }
 }
 
-/// Whatever asks a run to end.
+/// Returns all requests to end a run.
 fn ends() -> [Body; 3] {
     let passed = DeadlinePassed { deadline: time(1) };
     let forced = ForcedFailure {
@@ -49,14 +49,14 @@ fn begin_waiting(replay: &mut Replay) {
         at_once: false,
         timeout: None,
     };
-    let place = name("e");
-    let waits = replay.call(&Scope::ROOT, &place, wanted, CallSite::caller());
+    let location = name("e");
+    let waits = replay.call(&Scope::ROOT, &location, wanted, CallSite::caller());
     assert!(waits.is_some());
 }
 
 // B144
 #[test]
-fn a_paused_run_goes_on_when_it_is_to_end() {
+fn a_paused_run_continues_when_its_end_is_requested() {
     for end in ends() {
         let mut replay = replay(Journal::created().with(pause()).with(end.clone()));
         begin_waiting(&mut replay);
@@ -71,7 +71,7 @@ fn a_paused_run_goes_on_when_it_is_to_end() {
 
 // B144
 #[test]
-fn a_run_paused_while_it_is_cancelled_stays_so_whatever_else_asks_it_to_end() {
+fn a_run_paused_while_it_is_cancelled_stays_paused_despite_requests_to_end() {
     for end in ends() {
         let journal = Journal::created().with(cancel()).with(pause());
         let mut replay = replay(journal.with(end.clone()));
@@ -82,7 +82,7 @@ fn a_run_paused_while_it_is_cancelled_stays_so_whatever_else_asks_it_to_end() {
     }
 }
 
-/// A run whose step is being undone because it failed, paused, and asked for this.
+/// Creates a paused run that is undoing a step because it failed, and that received this request.
 fn rolling_back(then: impl Into<Body>) -> Replay {
     let undo = StepOptions {
         undo: UndoMode::Undo,
@@ -113,7 +113,7 @@ fn rolling_back(then: impl Into<Body>) -> Replay {
 
 // B144
 #[test]
-fn a_run_paused_in_its_rollback_stays_so_whatever_else_asks_it_to_end() {
+fn a_run_paused_in_its_rollback_stays_paused_despite_requests_to_end() {
     for end in ends() {
         let turn = rolling_back(end.clone()).turn(time(9));
         assert_eq!(turn, Turn::Pausing, "{end:?}");

@@ -25,7 +25,6 @@ pub(in crate::replay) enum Again {
     /// Use the outcome; `None` if the wait timed out.
     Ended(Option<ChildOutcome>),
     Wait,
-    /// Start another child.
     StartAnother,
 }
 
@@ -57,7 +56,7 @@ impl EarlierChild {
         }
     }
 
-    /// A pass that gave a child up left it to its parent-close policy. Another one is started, unless
+    /// Decides what a later pass does. A pass that gave a child up left it to its parent-close policy. Another one is started, unless
     /// the child completed anyway or the code insists on its id.
     pub(in crate::replay) fn again(&mut self, id: Option<&RunId>, has_timeout: bool) -> Again {
         if self.wait == Wait::TimedOut && has_timeout {

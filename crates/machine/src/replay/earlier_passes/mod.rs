@@ -23,12 +23,8 @@ pub(super) enum Remembered {
     Resolved(&'static str, Resolution),
     /// A step without a result, and its highest attempt.
     Attempted(u32),
-    /// A sleep that has not ended.
-    Sleeping(Timestamp),
-    /// A wait that has not taken an event.
-    Waiting(Option<Timestamp>),
-    /// An rpc that is not answered.
-    Requested(Option<Timestamp>),
+    /// A sleep, wait or rpc that has not ended, by the type of its first record, and its deadline.
+    Open(&'static str, Option<Timestamp>),
     Version(u32),
     /// A record that is written once per call, by its type name.
     Written(&'static str),
@@ -40,14 +36,11 @@ pub(super) enum Remembered {
 }
 
 impl Remembered {
-    /// The type name of the record with which the operation begins.
+    /// Returns the type name of the record with which the operation begins.
     pub(super) fn first_record(&self) -> &'static str {
         match self {
-            Self::Resolved(kind, _) | Self::Written(kind) => kind,
+            Self::Resolved(kind, _) | Self::Open(kind, _) | Self::Written(kind) => kind,
             Self::Attempted(_) => "step_started",
-            Self::Sleeping(_) => "sleeping",
-            Self::Waiting(_) => "waiting",
-            Self::Requested(_) => "rpc_requested",
             Self::Version(_) => "version_chosen",
             Self::Won(_) => "race_won",
             Self::Chosen(_) => "switch_chosen",
@@ -92,9 +85,9 @@ impl EarlierPasses {
                 let result = Resolution::Completed(result.clone());
                 self.put(location, Remembered::Resolved("step_started", result));
             }
-            Body::Sleeping(r) => self.put(&r.location, Remembered::Sleeping(r.until)),
-            Body::Waiting(r) => self.put(&r.location, Remembered::Waiting(r.deadline)),
-            Body::RpcRequested(r) => self.put(&r.location, Remembered::Requested(r.deadline)),
+            Body::Sleeping(r) => self.open(&r.location, body, Some(r.until)),
+            Body::Waiting(r) => self.open(&r.location, body, r.deadline),
+            Body::RpcRequested(r) => self.open(&r.location, body, r.deadline),
             Body::Event(r) => {
                 mailbox.deliver(EventTaken::new(r.clone(), entry.number, entry.record.time));
             }
@@ -125,15 +118,16 @@ impl EarlierPasses {
         }
     }
 
-    /// The first result counts; later records change nothing.
+    /// Remembers an operation. The first result counts; later records change nothing.
     fn put(&mut self, location: &Location, remembered: Remembered) {
-        let known = self.0.get(location);
-        if !matches!(
-            known,
-            Some(Remembered::Resolved(..) | Remembered::Version(_))
-        ) {
-            self.0.insert(location.clone(), remembered);
+        match self.0.get(location) {
+            Some(Remembered::Resolved(..) | Remembered::Version(_)) => {}
+            _ => drop(self.0.insert(location.clone(), remembered)),
         }
+    }
+
+    fn open(&mut self, location: &Location, body: &Body, deadline: Option<Timestamp>) {
+        self.put(location, Remembered::Open(body.type_name(), deadline));
     }
 
     fn with_child(&mut self, location: &Location, change: impl FnOnce(&mut EarlierChild)) {
@@ -149,7 +143,10 @@ impl EarlierPasses {
     }
 
     fn fold_answer(&mut self, location: &Location, answer: Option<Payload>) {
-        if matches!(self.0.get(location), Some(Remembered::Requested(_))) {
+        if matches!(
+            self.0.get(location),
+            Some(Remembered::Open("rpc_requested", _))
+        ) {
             self.put(location, answered(answer));
         }
     }
@@ -158,9 +155,11 @@ impl EarlierPasses {
         let Some(location) = location else { return };
         let resolved = match self.0.get_mut(location) {
             Some(Remembered::Child(child)) => return child.time_out(),
-            Some(Remembered::Sleeping(_)) => Remembered::Resolved("sleeping", Resolution::Slept),
-            Some(Remembered::Waiting(_)) => waited(Vec::new()),
-            Some(Remembered::Requested(_)) => answered(None),
+            Some(Remembered::Open(kind, _)) => match *kind {
+                "sleeping" => Remembered::Resolved("sleeping", Resolution::Slept),
+                "waiting" => waited(Vec::new()),
+                _ => answered(None),
+            },
             _ => return,
         };
         self.put(location, resolved);

@@ -12,8 +12,8 @@ struct Awaited {
 }
 
 impl Awaited {
-    /// Whether this pins an iteration around the operation. Calls inside the iteration are dropped
-    /// with it.
+    /// Returns whether this pins an iteration around the operation. Calls inside the iteration are
+    /// dropped with it.
     fn pins(&self, iteration: &Scope) -> bool {
         self.location.scope.is_within(iteration)
             && self
@@ -40,7 +40,7 @@ impl AwaitedUndos {
         }
     }
 
-    /// Whether something in this iteration pins it.
+    /// Returns whether something in this iteration pins it.
     pub(super) fn pin(&self, iteration: &Scope) -> bool {
         self.0.iter().any(|awaited| awaited.pins(iteration))
     }
@@ -66,22 +66,4 @@ impl AwaitedUndos {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn scope(text: &str) -> Scope {
-        let inside: Location = format!("{text}x:0").parse().unwrap();
-        inside.scope
-    }
-
-    #[test]
-    fn an_outer_iteration_is_looked_at_again_when_only_its_own_code_is_left_waiting() {
-        let mut awaited = AwaitedUndos::default();
-        let place: Location = "outer/~0/inner/~0/step:0".parse().unwrap();
-        let (own, other) = (scope("outer/~0/"), scope("beside/~3/"));
-        awaited.note(&place, &[own.clone(), other.clone()]);
-        assert!(awaited.pin(&own));
-        assert_eq!(awaited.forget(&other), [place.scope]);
-        assert!(!awaited.pin(&own));
-    }
-}
+mod tests;

@@ -89,7 +89,8 @@ impl Iterations {
             .collect()
     }
 
-    /// Whether the scope replied to an event so recently that the sender may not have read the reply.
+    /// Returns whether the scope replied to an event so recently that the sender may not have read
+    /// the reply.
     fn has_just_replied(&self, scope: &Scope, now: Timestamp) -> bool {
         let from_here = self.iterations.range(scope.clone()..);
         let mut inside = from_here.take_while(|(inner, _)| inner.is_within(scope));
@@ -139,7 +140,7 @@ impl Iterations {
         if record.dropped.is_empty() {
             return;
         }
-        self.foresee(record);
+        self.scan(record);
         let iterations = record.location.inner_scope();
         let is_gone = |number: &RecordNumber| {
             let mut ranges = record.dropped.iter();
@@ -174,7 +175,7 @@ impl Iterations {
     }
 }
 
-/// The keys that are this scope or inside it.
+/// Returns the keys that are this scope or inside it.
 fn within<T>(map: &std::collections::BTreeMap<Scope, T>, scope: &Scope) -> Vec<Scope> {
     let from_here = map.range(scope.clone()..).map(|(inner, _)| inner);
     let inside = from_here.take_while(|inner| inner.is_within(scope));

@@ -14,14 +14,14 @@ struct EarlierLoop {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct EarlierLoops {
+pub(in crate::replay) struct EarlierLoops {
     loops: FxHashMap<Location, EarlierLoop>,
     /// Iterations in which something was called.
     iterations: FxHashSet<Scope>,
 }
 
 impl EarlierLoops {
-    pub(super) fn fold(&mut self, body: &Body) {
+    pub(in crate::replay) fn fold(&mut self, body: &Body) {
         if let Body::LoopAdvanced(record) = body {
             let known = self.loops.entry(record.location.clone()).or_default();
             let state = record.state.clone();
@@ -30,25 +30,25 @@ impl EarlierLoops {
             } else {
                 known.states.insert(record.iteration, state);
             }
-        } else if let Some(iteration) = body.location().and_then(|place| place.scope.iteration()) {
+        } else if let Some(iteration) = body.location().and_then(|at| at.scope.iteration()) {
             self.iterations.insert(iteration);
         }
     }
 
-    /// The state with which an iteration began.
-    pub(super) fn state(&self, place: &Location, iteration: u64) -> Option<Payload> {
-        self.loops.get(place)?.states.get(&iteration).cloned()
+    /// Returns the state with which an iteration began.
+    pub(super) fn state(&self, location: &Location, iteration: u64) -> Option<Payload> {
+        self.loops.get(location)?.states.get(&iteration).cloned()
     }
 
-    /// What followed an iteration: the end of the loop and its result, or the state of the next
-    /// iteration.
+    /// Returns what followed an iteration: the end of the loop and its result, or the state of the
+    /// next iteration.
     pub(super) fn after(
         &self,
-        place: &Location,
+        location: &Location,
         iteration: u64,
         next: u64,
     ) -> Option<(bool, Payload)> {
-        let known = self.loops.get(place)?;
+        let known = self.loops.get(location)?;
         if let Some(state) = known.states.get(&next) {
             return Some((false, state.clone()));
         }
@@ -56,8 +56,8 @@ impl EarlierLoops {
         (*last == iteration).then(|| (true, result.clone()))
     }
 
-    /// Whether something was called in an iteration.
-    pub(super) fn knows(&self, iteration: &Scope) -> bool {
+    /// Returns whether something was called in an iteration.
+    pub(super) fn has_called_in(&self, iteration: &Scope) -> bool {
         self.iterations.contains(iteration)
     }
 }

@@ -24,19 +24,17 @@ pub(super) enum Until {
     Durable(u64),
 }
 
-/// The loops that wait.
 #[derive(Debug, Default)]
 pub(super) struct Waiting(BTreeMap<OpId, (Location, Until)>);
 
 impl Waiting {
-    pub(super) fn add(&mut self, op: OpId, place: Location, until: Until) {
-        self.0.insert(op, (place, until));
+    pub(super) fn add(&mut self, op: OpId, location: Location, until: Until) {
+        self.0.insert(op, (location, until));
     }
 
     fn find(&self, record: &LoopAdvanced, until: Until) -> Option<OpId> {
         let mut waiting = self.0.iter();
-        let is_wanted = |known: &(Location, Until)| known.0 == record.location && known.1 == until;
-        let found = waiting.find(|(_, known)| is_wanted(known));
+        let found = waiting.find(|(_, known)| known.0 == record.location && known.1 == until);
         found.map(|(op, _)| *op)
     }
 }
@@ -82,30 +80,22 @@ impl Loops {
     /// gone: at once if the original did so in the same poll, otherwise by waiting.
     pub(super) fn continue_behind_gap(
         &mut self,
-        place: &Location,
+        location: &Location,
         here: u64,
         next: u64,
         cx: &mut Context,
     ) -> Advance {
-        let is_at_once = match cx.script.next_expected() {
-            Some(Body::LoopAdvanced(record)) => {
-                let is_next = !record.done && record.iteration == next && record.location == *place;
-                is_next && here >= next.saturating_sub(record.at_once)
-            }
-            _ => false,
+        let is_at_once = matches!(cx.script.next_expected(), Some(Body::LoopAdvanced(record))
+            if !record.done
+                && record.iteration == next
+                && record.location == *location
+                && here >= next.saturating_sub(record.at_once));
+        let until = match is_at_once.then(|| self.take_advance(cx)).flatten() {
+            Some(record) if record.durable => Until::Durable(next),
+            Some(record) => return Advance::Iteration(next, Some(record.state)),
+            None => Until::Begun(next),
         };
-        let advanced = if is_at_once {
-            self.take_advance(cx)
-        } else {
-            None
-        };
-        match advanced {
-            Some(record) if record.durable => {
-                Advance::Wait(self.wait(place, Until::Durable(next), cx))
-            }
-            Some(record) => Advance::Iteration(next, Some(record.state)),
-            None => Advance::Wait(self.wait(place, Until::Begun(next), cx)),
-        }
+        Advance::Wait(self.wait(location, until, cx))
     }
 
     /// Takes the next record of the script, which begins an iteration.
@@ -119,7 +109,8 @@ impl Loops {
         Some(*record)
     }
 
-    /// Whether as many operations have resolved at this position as when the iteration began.
+    /// Returns whether as many operations have resolved at this position as when the iteration
+    /// began.
     fn has_resolved_as_much(&self, record: &LoopAdvanced) -> bool {
         let resolved = &self.resolved;
         let mut elsewhere = record.resolved_inside.iter();
@@ -127,7 +118,7 @@ impl Loops {
             && elsewhere.all(|before| {
                 let iteration = iteration_scope(&before.location, before.iteration);
                 resolved.inside(&iteration) >= before.count
-                    || self.iterations.has_dropped_scope(&iteration)
+                    || self.iterations.has_dropped(&iteration)
             })
     }
 
@@ -155,8 +146,8 @@ impl Loops {
             return false;
         }
         let here = position.here.folded;
-        let is_near =
-            here == there.folded || self.iterations.time_between(here, there.folded).is_some();
+        let gaps = &self.iterations.gaps;
+        let is_near = here == there.folded || gaps.time_between(here, there.folded).is_some();
         if is_near {
             position.here = there;
             self.resolved.clear();
@@ -164,7 +155,7 @@ impl Loops {
         is_near
     }
 
-    /// The loop that waits for the next record of the script, and that record.
+    /// Returns the loop that waits for the next record of the script, and that record.
     fn next_crossing<'a>(&self, cx: &'a Context) -> Option<(OpId, &'a LoopAdvanced)> {
         let Some(Body::LoopAdvanced(record)) = cx.script.next_expected() else {
             return None;

@@ -47,9 +47,9 @@ pub(super) struct Records {
 
 /// Whether undos began or were skipped, and whether one succeeded.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct UndosSeen {
-    pub(super) begun: bool,
-    pub(super) undone: bool,
+pub(in crate::replay) struct UndosSeen {
+    pub(in crate::replay) begun: bool,
+    pub(in crate::replay) undone: bool,
 }
 
 impl UndosSeen {
@@ -69,8 +69,9 @@ impl UndosSeen {
 #[derive(Debug, Default)]
 pub(in crate::replay) struct Iterations {
     pub(super) gaps: Gaps,
-    pub(super) inbox_dropped: u64,
-    pub(super) undos_dropped: UndosSeen,
+    pub(in crate::replay) inbox_dropped: u64,
+    /// Undos in dropped iterations.
+    pub(in crate::replay) undos_dropped: UndosSeen,
     pub(super) loops: BTreeMap<Scope, Loop>,
     pub(super) iterations: BTreeMap<Scope, Records>,
     /// Undos in kept iterations that code waited for.
@@ -85,8 +86,8 @@ pub(in crate::replay) struct Iterations {
 }
 
 impl Iterations {
-    /// Learns from a journal, before it is folded, what is missing in it.
-    pub(super) fn foresee(&mut self, record: &LoopAdvanced) {
+    /// Collects from a journal, before it is folded, what is missing in it.
+    pub(super) fn scan(&mut self, record: &LoopAdvanced) {
         // A copied journal has no gaps, but lacks the same iterations.
         if record.dropped.is_empty() && record.gone.is_empty() {
             return;
@@ -101,22 +102,13 @@ impl Iterations {
         known.gone = joined(known.gone.iter().chain(&record.gone).copied().collect());
     }
 
-    /// Whether iterations were dropped, and with them rollbacks that the code requested in them.
+    /// Returns whether iterations were dropped, and with them rollbacks that the code requested in
+    /// them.
     pub(in crate::replay) fn has_forgotten(&self) -> bool {
         self.loops.values().any(|known| !known.gone.is_empty())
     }
 
-    /// Whether an undo began or was skipped in a dropped iteration.
-    pub(in crate::replay) fn has_dropped_undos(&self) -> bool {
-        self.undos_dropped.begun
-    }
-
-    /// Whether something was undone in a dropped iteration.
-    pub(in crate::replay) fn has_dropped_undone(&self) -> bool {
-        self.undos_dropped.undone
-    }
-
-    /// The first iteration from `from` on that was not dropped.
+    /// Returns the first iteration from `from` on that was not dropped.
     pub(super) fn next_kept(&self, iterations: &Scope, from: u64) -> u64 {
         let gone = self.loops.get(iterations).map(|known| &known.gone);
         let mut ranges = gone.into_iter().flatten();
@@ -130,7 +122,7 @@ impl Iterations {
         known.began = Some(known.began.map_or(folded, |began| began.min(folded)));
     }
 
-    /// The number of folded records when the code first called a loop.
+    /// Returns the number of folded records when the code first called a loop.
     pub(super) fn began(&self, iterations: &Scope) -> RecordNumber {
         let known = self.loops.get(iterations);
         known.and_then(|known| known.began).unwrap_or_default()
@@ -179,15 +171,17 @@ impl Iterations {
         let Some(location) = body.location() else {
             return;
         };
-        if matches!(body, Body::NoReturn(_)) {
-            self.no_return.get_or_insert_with(|| location.clone());
-        }
-        if let Body::AttributeSet(record) = body {
-            let name = record.attribute.clone();
-            let replaced = self.attributes.insert(name, location.clone());
-            if let Some(replaced) = replaced {
-                self.release(&replaced.scope);
+        match body {
+            Body::NoReturn(_) => {
+                self.no_return.get_or_insert_with(|| location.clone());
             }
+            Body::AttributeSet(record) => {
+                let name = record.attribute.clone();
+                if let Some(replaced) = self.attributes.insert(name, location.clone()) {
+                    self.release(&replaced.scope);
+                }
+            }
+            _ => {}
         }
         let iteration = match location.scope == Scope::ROOT {
             true => None,
@@ -205,6 +199,9 @@ impl Iterations {
             self.put(&iteration, number, time, body.origin());
             if let Some(records) = self.iterations.get_mut(&iteration) {
                 records.undos.add(UndosSeen::of(body));
+                if let Body::Replied(_) = body {
+                    records.replied_at = Some(time);
+                }
             }
             match body {
                 Body::UndoCompleted(_) | Body::UndoSkipped(_) => {
@@ -213,15 +210,8 @@ impl Iterations {
                 }
                 // If it did not complete, there is nothing to undo.
                 Body::ChildFinished(_) => self.release(&location.scope),
-                Body::Replied(_) => self.note_replied(&iteration, time),
                 _ => {}
             }
-        }
-    }
-
-    fn note_replied(&mut self, iteration: &Scope, time: Timestamp) {
-        if let Some(records) = self.iterations.get_mut(iteration) {
-            records.replied_at = Some(time);
         }
     }
 
@@ -272,64 +262,31 @@ impl Iterations {
     /// Registers an iteration that the code has not begun: one of an earlier pass, or a dropped one
     /// with a late record, which is dropped with the next batch.
     fn register(&mut self, iteration: &Scope, number: RecordNumber) {
-        let path = iteration.segments();
-        for (index, segment) in path.iter().enumerate() {
-            if let Segment::Iteration(n) = segment {
-                let iterations = Scope::from_segments(path.iter().take(index).cloned());
-                self.call(&iterations, number);
-                let known = self.loops.entry(iterations).or_default();
-                known.open.insert(*n);
-            }
+        for (iterations, iteration) in iterations_around(iteration) {
+            self.call(&iterations, number);
+            let known = self.loops.entry(iterations).or_default();
+            known.open.insert(iteration);
         }
     }
 
     /// Examines the iterations around a scope again, because something in it no longer pins them.
     fn release(&mut self, scope: &Scope) {
-        let path = scope.segments();
-        for (index, segment) in path.iter().enumerate() {
-            let Segment::Iteration(number) = segment else {
-                continue;
-            };
-            let outer = Scope::from_segments(path.iter().take(index).cloned());
-            if let Some(known) = self.loops.get_mut(&outer)
-                && known.pinned.remove(number)
+        for (iterations, number) in iterations_around(scope) {
+            if let Some(known) = self.loops.get_mut(&iterations)
+                && known.pinned.remove(&number)
             {
-                known.open.insert(*number);
+                known.open.insert(number);
             }
         }
     }
 
-    pub(super) fn is_gone(&self, number: RecordNumber) -> bool {
-        self.gaps.contains(number)
+    /// Returns whether a scope is in a dropped iteration.
+    pub(in crate::replay) fn has_dropped(&self, scope: &Scope) -> bool {
+        let mut around = iterations_around(scope);
+        around.any(|(iterations, number)| self.next_kept(&iterations, number) > number)
     }
 
-    /// Whether a location is in a dropped iteration.
-    pub(in crate::replay) fn has_dropped(&self, place: &Location) -> bool {
-        self.has_dropped_scope(&place.scope)
-    }
-
-    pub(super) fn has_dropped_scope(&self, scope: &Scope) -> bool {
-        let path = scope.segments();
-        path.iter().enumerate().any(|(index, segment)| {
-            let Segment::Iteration(number) = segment else {
-                return false;
-            };
-            let iterations = Scope::from_segments(path.iter().take(index).cloned());
-            self.next_kept(&iterations, *number) > *number
-        })
-    }
-
-    /// The latest time of the records from `first` to before `end`, if all of them were dropped.
-    pub(super) fn time_between(&self, first: RecordNumber, end: RecordNumber) -> Option<Timestamp> {
-        self.gaps.between(first, end)
-    }
-
-    /// The number of dropped inbox records.
-    pub(in crate::replay) fn inbox_dropped(&self) -> u64 {
-        self.inbox_dropped
-    }
-
-    /// Whether a replay needs the records of a scope that the code has left.
+    /// Returns whether a replay needs the records of a scope that the code has left.
     pub(super) fn must_stay(&self, scope: &Scope, undos: &UndoFold) -> bool {
         let is_inside = |location: &Location| location.scope.is_within(scope);
         undos.has_live_in(scope)
@@ -339,8 +296,22 @@ impl Iterations {
     }
 }
 
-/// The iteration of a loop that contains a location.
-pub(super) fn iteration_of(location: &Location, iterations: &Scope) -> Option<u64> {
+/// Returns the iterations around a scope, outermost first: the scope of each loop's iterations, and
+/// the number.
+fn iterations_around(scope: &Scope) -> impl Iterator<Item = (Scope, u64)> {
+    let path = scope.segments();
+    let numbered = path.iter().enumerate();
+    numbered.filter_map(|(index, segment)| match segment {
+        Segment::Iteration(number) => Some((
+            Scope::from_segments(path.iter().take(index).cloned()),
+            *number,
+        )),
+        Segment::Named(..) => None,
+    })
+}
+
+/// Returns the iteration of a loop that contains a location.
+pub(in crate::replay) fn iteration_of(location: &Location, iterations: &Scope) -> Option<u64> {
     let path = location.scope.segments();
     match path.strip_prefix(iterations.segments())?.first() {
         Some(Segment::Iteration(number)) => Some(*number),
@@ -351,14 +322,12 @@ pub(super) fn iteration_of(location: &Location, iterations: &Scope) -> Option<u6
 /// Merges adjacent and overlapping ranges.
 pub(super) fn joined(mut ranges: Vec<IterationRange>) -> Vec<IterationRange> {
     ranges.sort_by_key(|range| range.first);
-    let mut joined: Vec<IterationRange> = Vec::with_capacity(ranges.len());
-    for range in ranges {
-        match joined.last_mut() {
-            Some(before) if range.first <= before.last.saturating_add(1) => {
-                before.last = before.last.max(range.last);
-            }
-            _ => joined.push(range),
+    ranges.dedup_by(|next, range| {
+        let touches = next.first <= range.last.saturating_add(1);
+        if touches {
+            range.last = range.last.max(next.last);
         }
-    }
-    joined
+        touches
+    });
+    ranges
 }

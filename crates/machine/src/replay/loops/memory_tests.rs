@@ -1,5 +1,4 @@
-//! What loops remember and keep: nothing of iterations that are gone, and answers for as long as somebody may look for
-//! them.
+//! The memory of loops: dropped iterations leave nothing, and replies are kept while their senders may read them.
 
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use super::tests::{World, name};
 use crate::FailureClass;
 use crate::replay::{CallSite, Resolution, Turn, WaitCall, Written};
 
-/// Takes an event in the current iteration, and gives its record.
+/// Takes an event in the current iteration, and returns its record.
 fn take_event(world: &mut World) -> RecordNumber {
     let event = RecordNumber(world.next);
     let sent = Event {
@@ -39,7 +38,7 @@ fn take_event(world: &mut World) -> RecordNumber {
 
 // B105
 #[test]
-fn what_is_remembered_of_iterations_goes_with_them() {
+fn the_memory_of_dropped_iterations_is_released() {
     let mut world = World::new();
     for _ in 0..100 {
         world.now = world.now.after(Duration::from_secs(30));
@@ -77,14 +76,14 @@ fn what_is_remembered_of_iterations_goes_with_them() {
         assert!(matches!(turn, Turn::Resolved(_, Resolution::Failed(_))));
         world.go_round(3);
         assert!(world.run.replies.len() <= 8, "{}", world.run.replies.len());
-        let called = world.run.rollback.undos().called().count();
+        let called = world.run.rollback.log.fold.called().count();
         assert!(called <= 8, "{called}");
     }
 }
 
 // B84, B105
 #[test]
-fn an_iteration_that_answered_stays_for_a_minute_and_not_for_more_than_a_hundred_others() {
+fn an_iteration_that_replied_is_kept_for_a_minute_and_for_at_most_a_hundred_others() {
     let mut world = World::new();
     for (seconds, stay) in [(10, 6), (0, limits::ANSWERED_ITERATIONS_MAX)] {
         for _ in 0..300 {

@@ -34,21 +34,21 @@ use compact::Keep;
 use earlier_passes::EarlierLoops;
 use gap_crossing::{Until, Waiting};
 use iterations::Iterations;
+pub(super) use iterations::iteration_of;
 use resolved::ResolvedHere;
 
 /// The number of unwritten lines of the script from which on an iteration begins only when its
 /// record is durable. It limits code that loops without waiting for anything.
 const UNWRITTEN_MAX: usize = 64;
 
-/// The loops of an execution.
 #[derive(Debug, Default)]
 pub(super) struct Loops {
     pub(super) iterations: Iterations,
     waiting: Waiting,
-    earlier: EarlierLoops,
+    pub(super) earlier: EarlierLoops,
     resolved: ResolvedHere,
     /// Whether iterations were dropped since [`Self::take_has_dropped`].
-    has_dropped: bool,
+    pub(super) has_dropped: bool,
 }
 
 /// How a loop continues.
@@ -66,7 +66,7 @@ pub enum Advance {
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "plain data")]
 pub struct IterationEnd<'a> {
-    pub place: &'a Location,
+    pub location: &'a Location,
     pub iteration: u64,
     /// Whether it ends the loop.
     pub done: bool,
@@ -74,36 +74,35 @@ pub struct IterationEnd<'a> {
     pub keep: u64,
 }
 
-/// The scope of an iteration.
+/// Returns the scope of an iteration.
 #[must_use]
-pub fn iteration_scope(place: &Location, iteration: u64) -> Scope {
-    place.inner_scope().child(Segment::Iteration(iteration))
+pub fn iteration_scope(location: &Location, iteration: u64) -> Scope {
+    location.inner_scope().child(Segment::Iteration(iteration))
 }
 
 impl Loops {
-    /// Begins a loop.
     pub(super) fn call(
         &mut self,
-        place: Location,
+        location: Location,
         poll: u64,
         cx: &mut Context,
     ) -> Option<(Location, Advance)> {
-        let scope = place.inner_scope();
+        let scope = location.inner_scope();
         self.iterations.call(&scope, cx.position.here.folded);
         self.iterations.reach(&scope, 0, poll);
         let first = self.iterations.next_kept(&scope, 0);
         let may_be_ahead = first > 0 || cx.run.pass > 1;
-        if may_be_ahead && cx.script.has_iteration_ahead(&place, first) {
-            let advance = self.continue_behind_gap(&place, 0, first, cx);
-            return Some((place, advance));
+        if may_be_ahead && cx.script.has_iteration_ahead(&location, first) {
+            let advance = self.continue_behind_gap(&location, 0, first, cx);
+            return Some((location, advance));
         }
-        let state = self.earlier.state(&place, first);
+        let state = self.earlier.state(&location, first);
         if state.is_none() && first > 0 {
-            halt_on_missing(&place, first, cx);
+            halt_on_missing(&location, first, cx);
             return None;
         }
         self.iterations.begin(&scope, first);
-        Some((place, Advance::Iteration(first, state)))
+        Some((location, Advance::Iteration(first, state)))
     }
 
     /// Advances a loop with the state of the next iteration, or ends it with its result.
@@ -116,35 +115,37 @@ impl Loops {
         cx: &mut Context,
     ) -> Option<Advance> {
         let IterationEnd {
-            place, iteration, ..
+            location,
+            iteration,
+            ..
         } = end;
-        let ended = iteration_scope(place, iteration);
+        let ended = iteration_scope(location, iteration);
         scopes.forget(&ended);
         self.resolved.forget(&ended);
-        let scope = place.inner_scope();
+        let scope = location.inner_scope();
         let next = self.iterations.next_kept(&scope, iteration + 1);
         let first = self.iterations.reach(&scope, iteration + 1, poll);
-        if next > iteration + 1 && cx.script.has_iteration_ahead(place, next) {
-            return Some(self.continue_behind_gap(place, iteration + 1, next, cx));
+        if next > iteration + 1 && cx.script.has_iteration_ahead(location, next) {
+            return Some(self.continue_behind_gap(location, iteration + 1, next, cx));
         }
         // What an earlier pass did here still holds.
-        let earlier = self.earlier.after(place, iteration, next);
+        let earlier = self.earlier.after(location, iteration, next);
         if earlier.is_none() && next > iteration + 1 {
-            halt_on_missing(place, next, cx);
+            halt_on_missing(location, next, cx);
             return None;
         }
         if earlier.is_none() && cx.state.is_cancelled() {
-            return Some(Advance::Wait(cx.open_refused(place.clone())));
+            return Some(Advance::Wait(cx.open_refused(location.clone())));
         }
         let (done, state) = earlier.unwrap_or((end.done, value));
         let here = cx.position.here;
         let record = LoopAdvanced {
-            location: place.clone(),
+            location: location.clone(),
             iteration: if done { iteration } else { next },
             state,
             done,
             folded: here.folded,
-            resolved: self.resolved.seen_from(&place.scope),
+            resolved: self.resolved.seen_from(&location.scope),
             now: cx.position.now,
             dropped: Vec::new(),
             gone: Vec::new(),
@@ -152,16 +153,16 @@ impl Loops {
             gaps: Vec::new(),
             durable: !done && cx.script.unwritten() >= UNWRITTEN_MAX,
             began: self.iterations.began(&scope),
-            resolved_inside: self.resolved.elsewhere(&place.scope),
+            resolved_inside: self.resolved.elsewhere(&location.scope),
             undo_begun: false,
             undone: false,
             moment: here.number,
             at_once: next.saturating_sub(first),
         };
-        self.say_advance(record, end.keep, site, undos, cx)
+        self.write_advance(record, end.keep, site, undos, cx)
     }
 
-    fn say_advance(
+    fn write_advance(
         &mut self,
         mut record: LoopAdvanced,
         keep: u64,
@@ -169,8 +170,8 @@ impl Loops {
         undos: &mut UndoFold,
         cx: &mut Context,
     ) -> Option<Advance> {
-        let place = record.location.clone();
-        let scope = place.inner_scope();
+        let location = record.location.clone();
+        let scope = location.inner_scope();
         if planted::is(Bug::LoopUnrecorded) && !record.done {
             self.iterations.begin(&scope, record.iteration);
             return Some(Advance::Iteration(record.iteration, Some(record.state)));
@@ -188,40 +189,40 @@ impl Loops {
             iterations.compact(&scope, keep, (&in_use, undos), &mut record);
             self.has_dropped |= !record.dropped.is_empty();
         }
-        let Some(Body::LoopAdvanced(said)) = cx.say(record, Some(site)) else {
+        let Some(Body::LoopAdvanced(written)) = cx.add_line(record, Some(site)) else {
             return None;
         };
         if !is_new {
-            self.iterations.follow(&said);
+            self.iterations.follow(&written);
         }
-        if said.done {
-            return Some(Advance::Done(said.state));
+        if written.done {
+            return Some(Advance::Done(written.state));
         }
-        self.iterations.begin(&scope, said.iteration);
-        if said.durable {
+        self.iterations.begin(&scope, written.iteration);
+        if written.durable {
             if is_new {
                 cx.outgoing.require_durable();
             }
-            let op = self.wait(&place, Until::Durable(said.iteration), cx);
+            let op = self.wait(&location, Until::Durable(written.iteration), cx);
             return Some(Advance::Wait(op));
         }
-        Some(Advance::Iteration(said.iteration, Some(said.state)))
+        Some(Advance::Iteration(written.iteration, Some(written.state)))
     }
 
-    fn wait(&mut self, place: &Location, until: Until, cx: &mut Context) -> OpId {
-        let op = cx.operations.open(place.clone(), Kind::Loop);
-        self.waiting.add(op, place.clone(), until);
+    fn wait(&mut self, location: &Location, until: Until, cx: &mut Context) -> OpId {
+        let op = cx.operations.open(location.clone(), Kind::Loop);
+        self.waiting.add(op, location.clone(), until);
         op
     }
 
-    /// Learns from a journal, before it is folded, what is missing in it, and removes records that
+    /// Collects from a journal, before it is folded, what is missing in it, and removes records that
     /// were dropped later.
-    pub(super) fn foresee(&mut self, mut journal: Vec<Entry>) -> Vec<Entry> {
+    pub(super) fn scan(&mut self, mut journal: Vec<Entry>) -> Vec<Entry> {
         let mut has_gaps = false;
         for entry in &journal {
             if let Body::LoopAdvanced(record) = &entry.record.body {
                 has_gaps |= !record.gaps.is_empty();
-                self.iterations.foresee(record);
+                self.iterations.scan(record);
             }
         }
         if has_gaps {
@@ -241,7 +242,7 @@ impl Loops {
     }
 
     fn cross_dropped(&self, next: RecordNumber, entry: &Entry, cx: &mut Context) -> bool {
-        if let Some(time) = self.iterations.time_between(next, entry.number) {
+        if let Some(time) = self.iterations.gaps.time_between(next, entry.number) {
             cx.position.advance_time(time);
             return true;
         }
@@ -258,34 +259,21 @@ impl Loops {
 
     /// Counts an operation that resolves at the position of the fold. A loop resolves inside its
     /// next iteration.
-    pub(super) fn count_resolved(&mut self, place: &Location, resolution: &Resolution) {
+    pub(super) fn count_resolved(&mut self, location: &Location, resolution: &Resolution) {
         match resolution {
             Resolution::Iteration(number, _) => {
-                self.resolved.count(&iteration_scope(place, *number));
+                self.resolved.count(&iteration_scope(location, *number));
             }
-            _ => self.resolved.count(&place.scope),
+            _ => self.resolved.count(&location.scope),
         }
     }
 
-    /// Takes in a record of an earlier pass.
-    pub(super) fn fold_earlier(&mut self, body: &Body) {
-        self.earlier.fold(body);
-    }
-
-    pub(super) fn begin_pass(&mut self) {
-        self.iterations.begin_pass();
-    }
-
-    /// Whether an earlier pass executed code in the iteration around a scope.
-    pub(super) fn knew_earlier(&self, scope: &Scope, cx: &Context) -> bool {
+    /// Returns whether an earlier pass executed code in the iteration around a scope.
+    pub(super) fn was_executed_earlier(&self, scope: &Scope, cx: &Context) -> bool {
         match scope.iteration() {
-            Some(iteration) => self.earlier.knows(&iteration),
+            Some(iteration) => self.earlier.has_called_in(&iteration),
             None => !cx.earlier.is_empty(),
         }
-    }
-
-    pub(super) fn has_dropped(&self) -> bool {
-        self.has_dropped
     }
 
     pub(super) fn take_has_dropped(&mut self) -> bool {
@@ -293,24 +281,24 @@ impl Loops {
     }
 
     pub(super) fn is_gone(&self, number: RecordNumber) -> bool {
-        self.iterations.is_gone(number)
+        self.iterations.gaps.around(number).is_some()
     }
 
-    /// Whether iterations of a loop are no longer in the journal.
-    pub(super) fn has_gone(&self, place: &Location) -> bool {
-        self.iterations.next_kept(&place.inner_scope(), 0) > 0
+    /// Returns whether iterations of a loop are no longer in the journal.
+    pub(super) fn has_gone(&self, location: &Location) -> bool {
+        self.iterations.next_kept(&location.inner_scope(), 0) > 0
     }
 }
 
 /// Iterations with an operation that is still open, because the code moved it out of the body.
 fn iterations_in_use(iterations: &Scope, cx: &Context) -> BTreeSet<u64> {
     let open = cx.operations.iter();
-    open.filter_map(|(_, operation)| iterations::iteration_of(&operation.location, iterations))
+    open.filter_map(|(_, operation)| iteration_of(&operation.location, iterations))
         .collect()
 }
 
-fn halt_on_missing(place: &Location, iteration: u64, cx: &mut Context) {
+fn halt_on_missing(location: &Location, iteration: u64, cx: &mut Context) {
     cx.state.halt(Halt::Damaged(format!(
-        "iteration {iteration} of loop `{place}` should be there, and is not"
+        "iteration {iteration} of loop `{location}` should be there, and is not"
     )));
 }

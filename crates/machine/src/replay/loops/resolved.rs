@@ -20,19 +20,17 @@ impl ResolvedHere {
         }
     }
 
-    /// The number of operations that every replay of a loop in this scope repeats. Iterations of other
-    /// loops may be dropped by then.
+    /// Returns the number of operations that every replay of a loop in this scope repeats.
+    /// Iterations of other loops may be dropped by then.
     pub(super) fn seen_from(&self, scope: &Scope) -> u32 {
-        let stays = |iteration: &Option<Scope>| match iteration {
-            Some(iteration) => scope.is_within(iteration),
-            None => true,
-        };
-        let counts = self.0.iter().filter(|(iteration, _)| stays(iteration));
+        let stays = |iteration: &Scope| scope.is_within(iteration);
+        let counts = self.0.iter();
+        let counts = counts.filter(|(iteration, _)| iteration.as_ref().is_none_or(stays));
         counts.map(|(_, count)| count).sum()
     }
 
-    /// The operations in iterations that do not contain this scope. A replay repeats them if their
-    /// iteration is still in the journal.
+    /// Returns the operations in iterations that do not contain this scope. A replay repeats them
+    /// if their iteration is still in the journal.
     pub(super) fn elsewhere(&self, scope: &Scope) -> Vec<ResolvedInside> {
         let elsewhere = self.0.iter().filter_map(|(iteration, count)| {
             let iteration = iteration.as_ref()?;
@@ -46,7 +44,7 @@ impl ResolvedHere {
         elsewhere.collect()
     }
 
-    /// The number of operations that resolved in this iteration.
+    /// Returns the number of operations that resolved in this iteration.
     pub(super) fn inside(&self, iteration: &Scope) -> u32 {
         let mut counts = self.0.iter();
         let it = counts.find(|(known, _)| known.as_ref() == Some(iteration));
@@ -55,15 +53,12 @@ impl ResolvedHere {
 
     /// Forgets an iteration that has ended.
     pub(super) fn forget(&mut self, iteration: &Scope) {
-        let is_inside = |known: &Option<Scope>| {
-            known
-                .as_ref()
-                .is_some_and(|known| known.is_within(iteration))
-        };
-        self.0.retain(|(known, _)| !is_inside(known));
+        let is_outside = |known: &Scope| !known.is_within(iteration);
+        self.0
+            .retain(|(known, _)| known.as_ref().is_none_or(is_outside));
     }
 
-    /// Begins to count anew, because the fold moves on.
+    /// Resets the counts, because the fold moves on.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }

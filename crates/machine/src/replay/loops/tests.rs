@@ -1,42 +1,23 @@
-//! The rules of loops, with the test in the place of the workflow code, and a journal that drops what it is told to.
+//! The rules of loops. The tests act as the workflow code, and the journal drops the records that commits name.
 
 use std::time::Duration;
 
-use everstep_model::record::{Created, Event, LoopAdvanced, TimerFired, TimerPurpose};
+use everstep_model::record::{Event, LoopAdvanced, TimerFired, TimerPurpose};
 use everstep_model::{
-    Body, Entry, Generation, Location, Name, Origin, Payload, Record, RecordNumber, RunId, Scope,
-    Seed, StepOptions, Timestamp, UndoMode,
+    Body, Entry, Generation, Location, Origin, Payload, Record, RecordNumber, RunId, Scope,
+    StepOptions, Timestamp, UndoMode,
 };
 
 use super::{Advance, IterationEnd, iteration_scope};
 use crate::replay::{
     Access, CallSite, Halt, LoopCall, OpId, Replay, Resolution, SleepCall, Turn, WaitCall,
 };
+pub(super) use everstep_samples::name;
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 
-pub(super) fn name(text: &str) -> Name {
-    Name::new(text).unwrap()
-}
-
 fn created() -> Body {
-    Created {
-        workflow: name("w"),
-        version: 1,
-        input: Payload::null(),
-        seed: Seed(1),
-        tags: vec![],
-        deadline: None,
-        execution_retries: None,
-        idempotency_key: None,
-        parent: None,
-        by: None,
-        forked_from: None,
-        mark: None,
-        parent_identity: None,
-        trace: None,
-    }
-    .into()
+    everstep_samples::created().into()
 }
 
 /// A journal, one execution of it, and the loop that the execution is in.
@@ -44,7 +25,7 @@ pub(super) struct World {
     journal: Vec<Entry>,
     pub(super) next: u64,
     pub(super) run: Replay,
-    place: Location,
+    location: Location,
     iteration: u64,
     pub(super) now: Timestamp,
     /// Inbox records that were ever written.
@@ -53,13 +34,13 @@ pub(super) struct World {
 
 impl World {
     pub(super) fn new() -> Self {
-        let place = Location::root(name("loop"), 0);
+        let location = Location::root(name("loop"), 0);
         let run = Replay::new(RunId::new("r").unwrap(), Generation::FIRST, Vec::new());
         let mut world = Self {
             journal: Vec::new(),
             next: 0,
             run,
-            place,
+            location,
             iteration: 0,
             now: NOW,
             inbox: 0,
@@ -71,16 +52,16 @@ impl World {
             .call(&Scope::ROOT, &name("loop"), LoopCall, CallSite::caller());
         assert_eq!(
             begun,
-            Some((world.place.clone(), Advance::Iteration(0, None)))
+            Some((world.location.clone(), Advance::Iteration(0, None)))
         );
         world
     }
 
     pub(super) fn scope(&self) -> Scope {
-        iteration_scope(&self.place, self.iteration)
+        iteration_scope(&self.location, self.iteration)
     }
 
-    /// Commits records, drops what they say, and hands them to the execution.
+    /// Commits records, drops those that they name, and adds them to the execution.
     pub(super) fn append(&mut self, bodies: Vec<Body>) {
         let mut new = Vec::new();
         for body in bodies {
@@ -137,10 +118,10 @@ impl World {
         assert_eq!(self.run.turn(self.now), resolved);
     }
 
-    /// Ends the iteration and begins the next, keeping so many.
+    /// Ends the iteration and begins the next. Keeps this number of ended iterations.
     pub(super) fn go_round(&mut self, keep: u64) -> LoopAdvanced {
         let returned = IterationEnd {
-            place: &self.place,
+            location: &self.location,
             iteration: self.iteration,
             done: false,
             keep,
@@ -163,7 +144,7 @@ impl World {
     pub(super) fn iterations(&self) -> Vec<u64> {
         let mut held: Vec<u64> = (0..self.iteration)
             .filter(|iteration| {
-                let scope = iteration_scope(&self.place, *iteration);
+                let scope = iteration_scope(&self.location, *iteration);
                 let inside = |body: &Body| {
                     body.location()
                         .is_some_and(|location| location.scope.is_within(&scope))
@@ -178,7 +159,7 @@ impl World {
 
 // B105, B106
 #[test]
-fn old_iterations_go_in_batches_and_each_record_once() {
+fn old_iterations_are_dropped_in_batches_and_each_record_once() {
     let mut world = World::new();
     let mut last = 0;
     for _ in 0..40 {
@@ -194,7 +175,7 @@ fn old_iterations_go_in_batches_and_each_record_once() {
 }
 
 #[test]
-fn an_iteration_with_a_live_undo_stays_and_a_replay_begins_with_it() {
+fn an_iteration_with_a_live_undo_is_kept_and_a_replay_begins_with_it() {
     let mut world = World::new();
     for iteration in 0..10 {
         let undo = if iteration == 2 {
@@ -205,9 +186,9 @@ fn an_iteration_with_a_live_undo_stays_and_a_replay_begins_with_it() {
         world.step("work", undo);
         world.go_round(1);
     }
-    assert!(world.run.rollback.undos().has_live_in(&Scope::ROOT));
+    assert!(world.run.rollback.log.fold.has_live_in(&Scope::ROOT));
     assert_eq!(world.iterations()[0], 2);
-    // A replay finds it, and goes on behind the gap.
+    // A replay finds it, and continues behind the gap.
     let mut cold = world.cold();
     assert_eq!(cold.turn(NOW), Turn::Start);
     let begun = cold.call(&Scope::ROOT, &name("loop"), LoopCall, CallSite::caller());
@@ -221,7 +202,7 @@ fn an_iteration_with_a_live_undo_stays_and_a_replay_begins_with_it() {
 }
 
 #[test]
-fn an_iteration_with_an_open_operation_stays_until_that_ends() {
+fn an_iteration_with_an_open_operation_is_kept_until_it_ends() {
     let mut world = World::new();
     let scope = world.scope();
     let second = Duration::from_secs(1);
@@ -263,7 +244,7 @@ fn an_iteration_with_an_open_operation_stays_until_that_ends() {
 }
 
 #[test]
-fn a_late_record_of_a_gone_iteration_goes_with_the_next_ones() {
+fn a_late_record_of_a_dropped_iteration_is_dropped_with_the_next_batch() {
     let mut world = World::new();
     for _ in 0..6 {
         world.step("work", UndoMode::None);
@@ -281,12 +262,12 @@ fn a_late_record_of_a_gone_iteration_goes_with_the_next_ones() {
         world.go_round(1);
     }
     assert!(world.iterations()[0] > 0);
-    assert_eq!(world.cold().position().inbox_known(), world.inbox);
-    assert_eq!(world.run.position().inbox_known(), world.inbox);
+    assert_eq!(world.cold().position().inbox_known, world.inbox);
+    assert_eq!(world.run.position().inbox_known, world.inbox);
 }
 
 #[test]
-fn events_taken_by_gone_iterations_go_with_them_and_still_count() {
+fn events_taken_by_dropped_iterations_are_dropped_and_still_count() {
     let mut world = World::new();
     let event = |n: u32| -> Body {
         Event {
@@ -320,7 +301,7 @@ fn events_taken_by_gone_iterations_go_with_them_and_still_count() {
         }
         world.commit();
         assert_eq!(world.run.turn(NOW), Turn::Idle);
-        // The code goes on where the wait resolved; here that is all the same.
+        // The code continues where the wait resolved, which does not matter here.
         world.run.set_access(Access::Allowed);
         world.go_round(0);
     }
@@ -329,7 +310,7 @@ fn events_taken_by_gone_iterations_go_with_them_and_still_count() {
         .iter()
         .filter(|entry| matches!(entry.record.body, Body::Event(_)));
     assert!(events.count() <= 5, "two are not taken, the last are kept");
-    assert_eq!(world.cold().position().inbox_known(), world.inbox);
+    assert_eq!(world.cold().position().inbox_known, world.inbox);
 }
 
 #[test]
@@ -361,12 +342,12 @@ fn a_gap_that_no_loop_left_is_damage() {
 }
 
 #[test]
-fn what_one_loop_does_in_a_poll_is_bounded() {
+fn the_iterations_of_a_loop_in_one_poll_are_bounded() {
     let mut world = World::new();
     let mut rounds = 0;
     loop {
         let returned = IterationEnd {
-            place: &world.place,
+            location: &world.location,
             iteration: world.iteration,
             done: false,
             keep: 10,
@@ -388,7 +369,7 @@ fn what_one_loop_does_in_a_poll_is_bounded() {
 }
 
 #[test]
-fn a_loop_goes_on_behind_a_gap_at_once_if_it_did_so_before() {
+fn a_loop_continues_behind_a_gap_at_once_if_it_did_so_before() {
     for (waits, expected) in [(false, Some(2)), (true, None)] {
         let mut world = World::new();
         world.go_round(0);

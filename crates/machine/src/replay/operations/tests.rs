@@ -2,21 +2,21 @@
 
 use super::*;
 
-fn opened(operations: &mut Operations, place: u32) -> OpId {
+fn opened(operations: &mut Operations, location: u32) -> OpId {
     let name = Name::new("sleep").unwrap();
-    let until = Timestamp::from_millis(u64::from(place));
-    operations.open(Location::root(name, place), Kind::Sleep { until })
+    let until = Timestamp::from_millis(u64::from(location));
+    operations.open(Location::root(name, location), Kind::Sleep { until })
 }
 
 #[test]
-fn open_operations_are_found_however_many_were_closed_around_them() {
+fn open_operations_are_found_among_closed_ones() {
     let mut operations = Operations::default();
     let first = opened(&mut operations, 0);
     let mut open = vec![first];
-    for place in 1..100 {
-        open.push(opened(&mut operations, place));
-        // Every third stays.
-        if place % 3 != 0 {
+    for location in 1..100 {
+        open.push(opened(&mut operations, location));
+        // Every third operation stays open.
+        if location % 3 != 0 {
             let closed = operations.close(open.pop().unwrap()).unwrap();
             assert!(operations.at(&closed.location).is_none());
         }
@@ -33,19 +33,19 @@ fn open_operations_are_found_however_many_were_closed_around_them() {
 }
 
 #[test]
-fn operations_are_found_by_place_when_they_become_many_and_few_again() {
+fn operations_are_found_by_location_when_they_become_many_and_few_again() {
     let mut operations = Operations::default();
     for _ in 0..2 {
         let mut open = Vec::new();
-        for place in 0..3 * FEW as u32 {
-            open.push(opened(&mut operations, place));
-            for (place, id) in (0..).zip(&open) {
-                let location = Location::root(Name::new("sleep").unwrap(), place);
+        for location in 0..3 * FEW as u32 {
+            open.push(opened(&mut operations, location));
+            for (location, id) in (0..).zip(&open) {
+                let location = Location::root(Name::new("sleep").unwrap(), location);
                 assert_eq!(operations.at(&location).unwrap().0, *id);
             }
         }
-        for (place, id) in (0..).zip(open) {
-            let location = Location::root(Name::new("sleep").unwrap(), place);
+        for (location, id) in (0..).zip(open) {
+            let location = Location::root(Name::new("sleep").unwrap(), location);
             assert_eq!(operations.at(&location).unwrap().0, id);
             operations.close(id);
             assert!(operations.at(&location).is_none());
@@ -55,11 +55,11 @@ fn operations_are_found_by_place_when_they_become_many_and_few_again() {
 }
 
 #[test]
-fn what_is_closed_takes_no_room_for_long() {
+fn closed_operations_are_removed() {
     let mut operations = Operations::default();
     opened(&mut operations, 0);
-    for place in 1..1_000 {
-        let id = opened(&mut operations, place);
+    for location in 1..1_000 {
+        let id = opened(&mut operations, location);
         operations.close(id);
         assert!(operations.listed.len() <= 2);
     }

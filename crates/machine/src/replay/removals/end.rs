@@ -21,59 +21,49 @@ pub(super) enum End {
 }
 
 impl End {
-    /// Where an operation of this kind ended.
-    pub(super) fn of(place: &Location, kind: RemovedKind, past: &Past) -> Self {
-        let is_removal = |body: &Body| matches!(body, Body::Removed(_)) && is_at(body, place);
-        if past.lines.iter().any(|(_, body)| is_removal(body)) {
+    /// Returns where an operation of this kind ended.
+    pub(super) fn of(location: &Location, kind: RemovedKind, past: &Past) -> Self {
+        // The first record about the operation itself that satisfies the condition.
+        let find = |records: &[(RecordNumber, Body)], is_end: fn(&Body) -> bool| {
+            let mut own = records.iter().filter(|(_, body)| is_at(body, location));
+            let found = own.find(|(_, body)| is_end(body));
+            found.map(|(number, _)| *number)
+        };
+        let line = |is_end| find(&past.lines, is_end).map(End::Line);
+        let folded = |is_end| find(&past.others, is_end).map(End::Folded);
+        let dropped = || line(|body| matches!(body, Body::StepAbandoned(_)));
+        if line(|body| matches!(body, Body::Removed(_))).is_some() {
             return End::Recorded;
         }
-        let line = |is_end: &dyn Fn(&Body) -> bool| {
-            let found = past.lines.iter().find(|(_, body)| is_end(body));
-            found.map(|(number, _)| End::Line(*number))
-        };
-        let folded = |is_end: &dyn Fn(&Body) -> bool| {
-            let other = past.others.iter().find(|(_, body)| is_end(body));
-            other.map(|(number, _)| End::Folded(*number))
-        };
-        let dropped = || line(&|body| matches!(body, Body::StepAbandoned(_)) && is_at(body, place));
         let end = match kind {
-            RemovedKind::Step => {
-                folded(&|body| is_step_result(body) && is_at(body, place)).or_else(dropped)
+            RemovedKind::Step => folded(is_step_result).or_else(dropped),
+            RemovedKind::Sleep => folded(|body| matches!(body, Body::TimerFired(_))),
+            RemovedKind::Event => {
+                line(|body| matches!(body, Body::WaitCompleted(_) | Body::WaitTimedOut(_)))
             }
-            RemovedKind::Sleep => {
-                folded(&|body| matches!(body, Body::TimerFired(_)) && is_at(body, place))
-            }
-            RemovedKind::Event => line(&|body| {
-                matches!(body, Body::WaitCompleted(_) | Body::WaitTimedOut(_)) && is_at(body, place)
-            }),
-            RemovedKind::Rpc => {
-                line(&|body| matches!(body, Body::RpcCompleted(_)) && is_at(body, place))
-            }
+            RemovedKind::Rpc => line(|body| matches!(body, Body::RpcCompleted(_))),
             RemovedKind::Child => {
-                folded(&|body| matches!(body, Body::ChildFinished(_)) && is_at(body, place))
-                    .or_else(dropped)
+                folded(|body| matches!(body, Body::ChildFinished(_))).or_else(dropped)
             }
-            RemovedKind::Join => last_branch(past, place),
-            RemovedKind::Race => {
-                line(&|body| matches!(body, Body::RaceWon(_)) && is_at(body, place))
-                    .or_else(|| last_branch(past, place))
+            RemovedKind::Join => last_branch(past, location),
+            RemovedKind::Race => line(|body| matches!(body, Body::RaceWon(_)))
+                .or_else(|| last_branch(past, location)),
+            RemovedKind::Loop => {
+                line(|body| matches!(body, Body::LoopAdvanced(record) if record.done))
             }
-            RemovedKind::Loop => line(&|body| {
-                matches!(body, Body::LoopAdvanced(record) if record.done) && is_at(body, place)
-            }),
             RemovedKind::Switch => end_of_switch(past),
             RemovedKind::Send
             | RemovedKind::Note
             | RemovedKind::Row
             | RemovedKind::Emit
             | RemovedKind::Attribute
-            | RemovedKind::Version => line(&|_| true),
+            | RemovedKind::Version => past.lines.first().map(|(number, _)| End::Line(*number)),
         };
         end.unwrap_or(End::Open)
     }
 }
 
-/// A switch records only its choice. It ends with the last record inside it, if nothing in it is open.
+/// Finds the end of a switch, which records only its choice. It ends with the last record inside it, if nothing in it is open.
 fn end_of_switch(past: &Past) -> Option<End> {
     let line = past.lines.last().map(|(number, _)| *number);
     let other = past.others.last().map(|(number, _)| *number);
@@ -89,7 +79,7 @@ fn end_of_switch(past: &Past) -> Option<End> {
 }
 
 impl Past {
-    /// Whether something began and has not ended.
+    /// Returns whether something began and has not ended.
     fn has_open(&self) -> bool {
         let begun = self.lines.iter().filter(|(_, body)| {
             matches!(
@@ -101,16 +91,16 @@ impl Past {
                     | Body::ChildStarted(_)
             )
         });
-        let mut places = begun.filter_map(|(_, body)| body.location());
-        places.any(|place| !self.has_ended(place))
+        let mut locations = begun.filter_map(|(_, body)| body.location());
+        locations.any(|location| !self.has_ended(location))
     }
 
-    fn has_ended(&self, place: &Location) -> bool {
+    fn has_ended(&self, location: &Location) -> bool {
         let mut all = self.lines.iter().chain(&self.others);
-        all.any(|(_, body)| is_at(body, place) && is_end(body))
+        all.any(|(_, body)| is_at(body, location) && is_end(body))
     }
 
-    /// The children that have not ended, as if the code had stopped waiting for them.
+    /// Returns the children that have not ended, as if the code had stopped waiting for them.
     pub(super) fn open_children(&self) -> Vec<LeftChild> {
         let started = self.lines.iter().filter_map(|(_, body)| match body {
             Body::ChildStarted(record) if !record.detached => Some(record),
@@ -121,36 +111,30 @@ impl Past {
             .collect()
     }
 
-    /// The rows that it may have in the store.
+    /// Returns the rows that it may have in the store.
     pub(super) fn rows(&self) -> Vec<Obsolete> {
         let mut rows = Vec::new();
         for (_, body) in self.lines.iter().chain(&self.others) {
-            let timer = |due, purpose| Obsolete::Timer(due, purpose, body.location().cloned());
-            match body {
-                Body::Sleeping(record) => rows.push(timer(record.until, TimerPurpose::Sleep)),
-                Body::Waiting(record) => {
-                    rows.extend(record.deadline.map(|due| timer(due, TimerPurpose::Wait)));
-                }
+            let (due, purpose) = match body {
+                Body::Sleeping(record) => (Some(record.until), TimerPurpose::Sleep),
+                Body::Waiting(record) => (record.deadline, TimerPurpose::Wait),
                 Body::RpcRequested(record) => {
-                    rows.extend(record.deadline.map(|due| timer(due, TimerPurpose::Rpc)));
                     rows.push(Obsolete::Rpc(record.rpc_id.clone()));
+                    (record.deadline, TimerPurpose::Rpc)
                 }
-                Body::ChildStarted(record) => {
-                    rows.extend(record.deadline.map(|due| timer(due, TimerPurpose::Child)));
-                }
-                Body::StepFailed(record) => {
-                    rows.extend(record.retry_at.map(|due| timer(due, TimerPurpose::Retry)));
-                }
-                _ => {}
-            }
+                Body::ChildStarted(record) => (record.deadline, TimerPurpose::Child),
+                Body::StepFailed(record) => (record.retry_at, TimerPurpose::Retry),
+                _ => continue,
+            };
+            rows.extend(due.map(|due| Obsolete::Timer(due, purpose, body.location().cloned())));
         }
         rows
     }
 }
 
-/// The end of the last branch, if all have ended.
-fn last_branch(past: &Past, place: &Location) -> Option<End> {
-    let own = past.lines.iter().filter(|(_, body)| is_at(body, place));
+/// Returns the end of the last branch, if all have ended.
+fn last_branch(past: &Past, location: &Location) -> Option<End> {
+    let own = past.lines.iter().filter(|(_, body)| is_at(body, location));
     let count = own.clone().find_map(|(_, body)| match body {
         Body::BranchesStarted(record) => Some(record.branches.len()),
         _ => None,
@@ -166,8 +150,8 @@ fn last_branch(past: &Past, place: &Location) -> Option<End> {
     Some(End::Line(last))
 }
 
-fn is_at(body: &Body, place: &Location) -> bool {
-    body.location() == Some(place)
+fn is_at(body: &Body, location: &Location) -> bool {
+    body.location() == Some(location)
 }
 
 fn is_step_result(body: &Body) -> bool {

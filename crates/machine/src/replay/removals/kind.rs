@@ -3,20 +3,20 @@
 use std::fmt;
 
 use everstep_model::record::BranchesKind;
-use everstep_model::{Body, Location, Name, RecordNumber, Segment};
+use everstep_model::{Body, Location, Name, RecordNumber};
 
 use crate::replay::earlier_passes::Remembered;
+use crate::replay::loops::iteration_of;
 
-/// The kind of a removed operation.
+/// The kind of a removed operation. Sends, notes, rows, emits and attributes have no names, so they
+/// are counted in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
 pub enum RemovedKind {
-    /// A step.
     Step,
-    /// A sleep.
     Sleep,
     /// A wait for events.
     Event,
-    /// An rpc.
     Rpc,
     /// A join, with everything in its branches.
     Join,
@@ -26,82 +26,60 @@ pub enum RemovedKind {
     Switch,
     /// A loop, with everything in its iterations.
     Loop,
-    /// A child.
     Child,
-    /// An event sent to another run. Records without names are counted in their order.
     Send,
-    /// A note. Records without names are counted in their order.
     Note,
-    /// A change of a row. Records without names are counted in their order.
     Row,
-    /// A notification. Records without names are counted in their order.
     Emit,
-    /// A change of an attribute. Records without names are counted in their order.
     Attribute,
-    /// A version gate.
     Version,
 }
 
 impl fmt::Display for RemovedKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Step => "step",
-            Self::Sleep => "sleep",
-            Self::Event => "wait for an event",
-            Self::Rpc => "rpc",
-            Self::Join => "join",
-            Self::Race => "race",
-            Self::Switch => "switch",
-            Self::Loop => "loop",
-            Self::Child => "child",
-            Self::Send => "send",
-            Self::Note => "note",
-            Self::Row => "row",
-            Self::Emit => "emit",
-            Self::Attribute => "attribute",
-            Self::Version => "version",
-        })
+        f.write_str(self.names().0)
     }
 }
 
 impl RemovedKind {
-    /// The type name of the record with which such an operation begins.
-    pub(super) fn type_name(self) -> &'static str {
+    /// Returns the word for such an operation, the type name of the record with which it begins,
+    /// and its name in the journal if that is not the one that the code gives.
+    fn names(self) -> (&'static str, &'static str, Option<&'static str>) {
         match self {
-            Self::Step => "step_started",
-            Self::Sleep => "sleeping",
-            Self::Event => "waiting",
-            Self::Rpc => "rpc_requested",
-            Self::Join | Self::Race => "branches_started",
-            Self::Switch => "switch_chosen",
-            Self::Loop => "loop_advanced",
-            Self::Child => "child_started",
-            Self::Send => "sent",
-            Self::Note => "note",
-            Self::Row => "state_changed",
-            Self::Emit => "emitted",
-            Self::Attribute => "attribute_set",
-            Self::Version => "version_chosen",
+            Self::Step => ("step", "step_started", None),
+            Self::Sleep => ("sleep", "sleeping", None),
+            Self::Event => ("wait for an event", "waiting", None),
+            Self::Rpc => ("rpc", "rpc_requested", None),
+            Self::Join => ("join", "branches_started", None),
+            Self::Race => ("race", "branches_started", None),
+            Self::Switch => ("switch", "switch_chosen", None),
+            Self::Loop => ("loop", "loop_advanced", None),
+            Self::Child => ("child", "child_started", None),
+            Self::Send => ("send", "sent", Some("__sent")),
+            Self::Note => ("note", "note", Some("__note")),
+            Self::Row => ("row", "state_changed", Some("__row")),
+            Self::Emit => ("emit", "emitted", Some("__emit")),
+            Self::Attribute => ("attribute", "attribute_set", Some("__attribute")),
+            Self::Version => ("version", "version_chosen", None),
         }
     }
 
-    /// The name in the journal, if it is not the one that the code gives.
+    pub(super) fn type_name(self) -> &'static str {
+        self.names().1
+    }
+
+    /// Returns the name in the journal, if it is not the one that the code gives.
     pub(in crate::replay) fn internal_name(self, name: &Name) -> Option<String> {
         match self {
-            Self::Send => Some("__sent".to_owned()),
-            Self::Note => Some("__note".to_owned()),
-            Self::Row => Some("__row".to_owned()),
-            Self::Emit => Some("__emit".to_owned()),
-            Self::Attribute => Some("__attribute".to_owned()),
             Self::Version => Some(format!("__version:{name}")),
-            _ => None,
+            _ => self.names().2.map(str::to_owned),
         }
     }
 
-    /// Whether the operation that the journal contains at a location is of this kind.
-    pub(super) fn fits(self, lines: &[(RecordNumber, Body)], place: &Location) -> bool {
+    /// Returns whether the operation that the journal contains at a location is of this kind.
+    pub(super) fn fits(self, lines: &[(RecordNumber, Body)], location: &Location) -> bool {
         let mut own = lines.iter().map(|(_, body)| body);
-        match own.find(|body| body.location() == Some(place)) {
+        match own.find(|body| body.location() == Some(location)) {
             Some(Body::BranchesStarted(record)) => match record.kind {
                 BranchesKind::Join => self == Self::Join,
                 BranchesKind::Race => self == Self::Race,
@@ -110,33 +88,24 @@ impl RemovedKind {
             Some(Body::WaitCompleted(_) | Body::WaitTimedOut(_)) => self == Self::Event,
             Some(body) => body.type_name() == self.type_name(),
             // A loop in its first iteration has no record of its own.
-            None => self == Self::Loop && lines.iter().all(|(_, body)| is_iterated(body, place)),
+            None => self == Self::Loop && lines.iter().all(|(_, body)| is_iterated(body, location)),
         }
     }
 
-    /// Whether what an earlier pass called at a location is of this kind.
+    /// Returns whether what an earlier pass called at a location is of this kind.
     pub(super) fn fits_earlier(self, earlier: &Remembered) -> bool {
         match earlier {
-            Remembered::Resolved(kind, _) => *kind == self.type_name(),
-            Remembered::Written(kind) => *kind == "removed" || *kind == self.type_name(),
-            Remembered::Attempted(_) => self == Self::Step,
-            Remembered::Sleeping(_) => self == Self::Sleep,
-            Remembered::Waiting(_) => self == Self::Event,
-            Remembered::Requested(_) => self == Self::Rpc,
-            Remembered::Version(_) => self == Self::Version,
+            Remembered::Written("removed") => true,
             Remembered::Won(_) => self == Self::Race,
-            Remembered::Chosen(_) => self == Self::Switch,
-            Remembered::Child(_) => self == Self::Child,
+            other => other.first_record() == self.type_name(),
         }
     }
 }
 
-fn is_iterated(body: &Body, place: &Location) -> bool {
-    let inner = place.inner_scope();
-    let path = body.location().map(|location| location.scope.segments());
-    let below = path.and_then(|path| path.strip_prefix(inner.segments()));
-    matches!(
-        below.and_then(<[Segment]>::first),
-        Some(Segment::Iteration(_))
-    )
+fn is_iterated(body: &Body, location: &Location) -> bool {
+    let iterations = location.inner_scope();
+    let inside = body
+        .location()
+        .and_then(|inside| iteration_of(inside, &iterations));
+    inside.is_some()
 }

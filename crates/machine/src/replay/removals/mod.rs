@@ -11,7 +11,7 @@ mod kind;
 use std::collections::BTreeMap;
 
 use everstep_model::record::Removed;
-use everstep_model::{Body, Entry, Location, RecordNumber};
+use everstep_model::{Body, Location, RecordNumber};
 
 use super::context::{Called, Context};
 use super::divergence::{Divergence, Halt};
@@ -19,6 +19,7 @@ use super::loops::Loops;
 use super::mailbox::Mailbox;
 use super::operations::{Kind, Obsolete, OpId, Resolution};
 use super::outgoing::LeftChild;
+use super::script::named;
 use end::End;
 pub use kind::RemovedKind;
 
@@ -145,7 +146,7 @@ impl Removals {
             removal.end = End::Recorded;
             cx.outgoing.obsolete.append(&mut removal.rows);
             cx.outgoing.left.append(&mut removal.children);
-            cx.say(removed(removal.location.clone(), removal.kind), None);
+            cx.add_line(removed(removal.location.clone(), removal.kind), None);
             cx.outgoing.require_durable();
         }
     }
@@ -171,7 +172,7 @@ fn record(called: Called, kind: RemovedKind, cx: &mut Context) -> Option<PassRem
     if cx.state.is_cancelled() {
         return Some(PassRemoved::Wait(cx.open_refused(location)));
     }
-    cx.say(removed(location, kind), Some(site))?;
+    cx.add_line(removed(location, kind), Some(site))?;
     Some(PassRemoved::AtOnce)
 }
 
@@ -184,16 +185,14 @@ fn removed(location: Location, kind: RemovedKind) -> Removed {
 
 /// Removes the records of an operation from what the code must reach.
 fn take_past(location: &Location, cx: &mut Context) -> Past {
-    let lines = cx.script.take(|body| is_of(body, location));
-    let is_other = |entry: &&Entry| {
-        let body = &entry.record.body;
-        !body.is_scripted() && is_of(body, location)
-    };
-    let others = cx.position.unfolded.iter().filter(is_other);
-    let others = others.map(|entry| (entry.number, entry.record.body.clone()));
+    let unfolded = cx.position.unfolded.iter();
+    let unfolded = unfolded.map(|entry| (entry.number, &entry.record.body));
+    let others = unfolded.filter(|(_, body)| !body.is_scripted() && is_of(body, location));
     Past {
-        lines,
-        others: others.collect(),
+        others: others
+            .map(|(number, body)| (number, body.clone()))
+            .collect(),
+        lines: cx.script.take(|body| is_of(body, location)),
     }
 }
 
@@ -208,18 +207,17 @@ fn is_reached(end: End, cx: &Context) -> bool {
 fn halt_on_other_kind(called: Called, kind: RemovedKind, past: &Past, cx: &mut Context) {
     let Called { location, site } = called;
     let first = past.lines.first();
-    let named = |body: &Body| Some((body.type_name(), body.location()?.clone()));
     cx.state.halt(Halt::Diverged(Box::new(Divergence {
         record: first.map(|(number, _)| *number),
         recorded: first.and_then(|(_, body)| named(body)),
         called: Some(("removed", location)),
         called_site: Some(site),
-        detail: Some(format!("the code says that a {kind} was removed here")),
+        detail: Some(format!("the code declares that a {kind} was removed here")),
         ..Divergence::default()
     })));
 }
 
-/// Whether a record is about this operation, or about something inside it.
+/// Returns whether a record is about this operation, or about something inside it.
 fn is_of(body: &Body, operation: &Location) -> bool {
     body.location().is_some_and(|location| {
         location == operation || location.scope.is_within(&operation.inner_scope())

@@ -7,37 +7,35 @@ use everstep_model::{Body, Failure, UndoMode};
 use crate::undo::{Done, Progress, Subject, UndoFold};
 
 #[derive(Debug, Default)]
-pub(super) struct UndoLog {
-    pub(super) fold: UndoFold,
+pub(in crate::replay) struct UndoLog {
+    pub(in crate::replay) fold: UndoFold,
     /// Whether the run ends with a rollback of everything.
     all: bool,
     /// Whether the point of no return was passed, so that only undos marked internal run.
-    no_return: bool,
+    pub(in crate::replay) no_return: bool,
     /// Whether this execution requested a rollback. If not, there is nothing to search for.
     requested: bool,
+    /// Undos that this process began. Only the latest of them can be in flight.
+    begun: Vec<Subject>,
 }
 
 impl UndoLog {
     /// Folds a record. Most kinds change nothing here.
-    pub(super) fn fold(&mut self, body: &Body) {
+    pub(in crate::replay) fn fold(&mut self, body: &Body) {
         self.no_return |= matches!(body, Body::NoReturn(_));
         self.fold.fold(body);
     }
 
-    pub(super) fn pass_no_return(&mut self) {
-        self.no_return = true;
-    }
-
-    /// A further pass of the function begins; it has not reached anything yet.
-    pub(super) fn begin_pass(&mut self) {
-        for done in self.fold.done_mut() {
+    /// Begins a further pass of the function, which has not reached anything yet.
+    pub(in crate::replay) fn begin_pass(&mut self) {
+        for done in self.fold.done.iter_mut() {
             done.reached = false;
         }
     }
 
-    /// This pass takes over the result of a step or child of an earlier pass.
-    pub(super) fn reach(&mut self, what: &Subject) {
-        if let Some(done) = self.fold.get_mut(what) {
+    /// Marks a step or child of an earlier pass whose result this pass takes over.
+    pub(in crate::replay) fn mark_reached(&mut self, what: &Subject) {
+        if let Some(done) = self.fold.done.get_mut(what) {
             done.reached = true;
         }
     }
@@ -45,7 +43,7 @@ impl UndoLog {
     /// Requests a rollback of everything that this pass has reached.
     pub(super) fn want_reached(&mut self) {
         self.requested = true;
-        let latest_first = self.fold.done_mut().rev();
+        let latest_first = self.fold.done.iter_mut().rev();
         for done in latest_first.take_while(|done| !done.has_failed()) {
             done.wanted |= done.reached;
         }
@@ -57,9 +55,10 @@ impl UndoLog {
         self.requested |= all;
     }
 
-    /// What is to be undone, the next one first. An undo that failed for good hides everything before it.
+    /// Returns what is to be undone, the next one first. An undo that failed for good hides
+    /// everything before it.
     pub(super) fn to_undo(&self) -> impl Iterator<Item = &Done> {
-        let done = self.requested.then(|| self.fold.done().rev());
+        let done = self.requested.then(|| self.fold.done.iter().rev());
         done.into_iter()
             .flatten()
             .take_while(|done| !done.has_failed())
@@ -70,30 +69,38 @@ impl UndoLog {
         self.to_undo().next()
     }
 
+    /// Returns the next undo, whose progress the caller may set to one in flight.
     pub(super) fn next_mut(&mut self) -> Option<&mut Done> {
         let what = self.next()?.what.clone();
-        self.fold.get_mut(&what)
+        self.begin(what)
     }
 
-    /// The undo that this process executes, or whose result is not durable yet.
-    pub(super) fn in_flight(&self) -> Option<&Done> {
-        let mut done = self.requested.then(|| self.fold.done())?;
-        done.find(|done| match done.progress {
-            Progress::Announcing | Progress::Running | Progress::Recording => true,
-            Progress::Due | Progress::Announced | Progress::Backoff(_) | Progress::Failed(_) => {
-                false
-            }
-        })
+    /// Returns the undo of this subject, whose progress the caller may set to one in flight.
+    pub(super) fn begin(&mut self, what: Subject) -> Option<&mut Done> {
+        let done = &mut self.fold.done;
+        let is_in_flight = |what: &Subject| done.get(what).is_some_and(Done::is_in_flight);
+        self.begun
+            .retain(|begun| is_in_flight(begun) && *begun != what);
+        self.begun.push(what);
+        done.get_mut(self.begun.last()?)
     }
 
-    /// Whether an undo is skipped because the point of no return was passed.
+    /// Returns whether this process executes an undo, or the record of one is not durable yet.
+    pub(super) fn has_in_flight(&self) -> bool {
+        let mut begun = self
+            .begun
+            .iter()
+            .filter_map(|what| self.fold.done.get(what));
+        begun.any(Done::is_in_flight)
+    }
+
+    /// Returns whether an undo is skipped because the point of no return was passed.
     pub(super) fn is_passed_over(&self, done: &Done) -> bool {
         self.no_return && done.options.undo != UndoMode::Internal
     }
 
-    /// Why the last rollback stopped.
     pub(super) fn failure(&self) -> Option<&Failure> {
-        self.fold.done().find_map(|done| match &done.progress {
+        self.fold.done.iter().find_map(|done| match &done.progress {
             Progress::Failed(failure) => Some(&**failure),
             _ => None,
         })

@@ -1,7 +1,7 @@
 //! Rollback: undoing what is done, the latest first, one at a time.
 //!
 //! The code requests a rollback (`ctx.rollback()`), or the executor does when the run ends with an
-//! error. The log (`log.rs`) says what is undone; the journal decides which undo is next, and the
+//! error. The log (`log.rs`) decides what is undone; the journal decides which undo is next, and the
 //! result of each undo is a record. A requested rollback continues even if the code no longer awaits
 //! it, and even if the code has returned.
 //!
@@ -22,19 +22,19 @@ use super::context::Context;
 use super::divergence::{Divergence, Halt};
 use super::operations::{Kind, Obsolete, OpId, Resolution};
 use super::state::Phase;
-use crate::undo::{Done, Progress, Subject, UndoFold};
+use crate::undo::Progress;
 use log::UndoLog;
 pub use undo_attempts::{UndoEnd, UndoStart};
 
 /// The rollbacks of an execution.
 #[derive(Debug, Default)]
 pub struct Rollback {
-    log: UndoLog,
+    pub(super) log: UndoLog,
     /// Calls of the code that have not resolved. A call that the code dropped stays in the list,
     /// because it waited too.
     calls: Vec<OpId>,
     /// The scopes of `calls`.
-    calling_scopes: Vec<Scope>,
+    pub(super) calling_scopes: Vec<Scope>,
     /// Why the latest rollback was requested.
     reason: Option<Failure>,
     /// Whether the journal fixes the run's final status.
@@ -63,10 +63,10 @@ impl Rollback {
         }
     }
 
-    /// What is left to do for the requested rollbacks.
+    /// Returns what is left to do for the requested rollbacks.
     #[must_use]
     pub fn state(&self) -> UndoState {
-        if self.log.in_flight().is_some() {
+        if self.log.has_in_flight() {
             return UndoState::InFlight;
         }
         match self.log.next().map(|next| &next.progress) {
@@ -76,12 +76,11 @@ impl Rollback {
         }
     }
 
-    /// The divergence of code that supplies no undo for something that must be undone.
+    /// Returns the divergence of code that supplies no undo for something that must be undone.
     pub fn missing_undo(&self, is_supplied: impl Fn(&Location) -> bool) -> Option<Divergence> {
-        let missing = self
-            .to_run()
-            .find(|done| !is_supplied(&done.what.location))?;
-        let what = &missing.what;
+        let log = &self.log;
+        let mut to_run = log.to_undo().filter(|done| !log.is_passed_over(done));
+        let what = &to_run.find(|done| !is_supplied(&done.what.location))?.what;
         let detail = format!(
             "the {} is to be undone, and the code gives no undo for it",
             what.word()
@@ -90,26 +89,21 @@ impl Rollback {
         Some(divergence(recorded, detail))
     }
 
-    /// What will be undone, the next one first.
-    fn to_run(&self) -> impl Iterator<Item = &Done> {
-        let log = &self.log;
-        log.to_undo().filter(|done| !log.is_passed_over(done))
-    }
-
-    /// Why the last rollback could not undo everything.
+    /// Returns why the last rollback could not undo everything.
     #[must_use]
     pub fn failure(&self) -> Option<&Failure> {
         self.log.failure()
     }
 
-    /// Whether the journal fixes the run's final status, so that later records cannot change it.
+    /// Returns whether the journal fixes the run's final status, so that later records cannot
+    /// change it.
     #[must_use]
     pub fn is_ending_decided(&self) -> bool {
         self.ending
     }
 
-    /// Whether later records cannot matter: the final status is fixed, and there is no child left
-    /// that must be undone if it completes.
+    /// Returns whether later records cannot matter: the final status is fixed, and there is no
+    /// child left that must be undone if it completes.
     #[must_use]
     pub fn is_beyond_change(&self) -> bool {
         self.ending && !self.log.fold.has_open_children()
@@ -131,49 +125,13 @@ impl Rollback {
         let op = cx.operations.open(location, Kind::Rollback);
         self.calls.push(op);
         self.calling_scopes.push(scope);
-        self.settle_calls(cx);
+        self.resolve_calls(cx);
         Some(op)
     }
 
-    pub(super) fn pass_no_return(&mut self) {
-        self.log.pass_no_return();
-    }
-
-    /// Notes that this pass takes over the result of a step or child of an earlier pass.
-    pub(super) fn reach(&mut self, what: &Subject) {
-        self.log.reach(what);
-    }
-
-    pub(super) fn begin_pass(&mut self) {
-        self.log.begin_pass();
-    }
-
-    pub(super) fn undos(&self) -> &UndoFold {
-        &self.log.fold
-    }
-
-    pub(super) fn undos_mut(&mut self) -> &mut UndoFold {
-        &mut self.log.fold
-    }
-
-    /// Whether these records, which follow in the journal, end a pause.
-    pub(super) fn ends_pause<'a>(&self, ahead: impl Iterator<Item = &'a Body> + Clone) -> bool {
-        self.log.fold.ends_pause_ahead(ahead)
-    }
-
-    /// Whether the next undo was requested by code that has returned meanwhile.
+    /// Returns whether the next undo was requested by code that has returned meanwhile.
     pub(super) fn is_next_own(&self, phase: &Phase) -> bool {
         *phase == Phase::Returned && self.log.next().is_some_and(|next| next.wanted)
-    }
-
-    /// The scopes of the calls whose rollbacks have not ended.
-    pub(super) fn calling_scopes(&self) -> &[Scope] {
-        &self.calling_scopes
-    }
-
-    /// Folds a record of an earlier pass.
-    pub(super) fn fold_earlier(&mut self, body: &Body) {
-        self.log.fold(body);
     }
 
     /// Notes what a record says is done. Records about undos have their own fold.
@@ -212,17 +170,18 @@ impl Rollback {
             return;
         }
         self.log.fold(body);
-        self.settle_calls(cx);
+        self.resolve_calls(cx);
     }
 
-    /// Whether another process undid something at the end of the run. Only a planted bug uses this.
+    /// Returns whether another process undid something at the end of the run. Only a planted bug
+    /// uses this.
     fn is_forgotten(&self, body: &Body) -> bool {
         let is_undone = matches!(body, Body::UndoCompleted(_));
-        is_undone && self.ending && self.log.in_flight().is_none()
+        is_undone && self.ending && !self.log.has_in_flight()
     }
 
     /// Resolves the calls of the code when nothing that they include is left.
-    fn settle_calls(&mut self, cx: &mut Context) {
+    fn resolve_calls(&mut self, cx: &mut Context) {
         if self.log.next().is_some() {
             return;
         }
@@ -234,9 +193,9 @@ impl Rollback {
         }
     }
 
-    /// The timers of undos that wait for their next attempt.
+    /// Returns the timers of undos that wait for their next attempt.
     pub(super) fn timers(&self) -> impl Iterator<Item = Obsolete> {
-        let done = self.log.fold.done();
+        let done = self.log.fold.done.iter();
         done.filter_map(|done| match done.progress {
             Progress::Backoff(due) => {
                 let at = Some(done.what.location.clone());

@@ -1,22 +1,23 @@
-//! The rules of rollback, one by one, on journals written by hand, with the test in the place of code and executor.
+//! The rules of rollback, one by one, on journals written by hand. The tests act as code and executor.
 
 mod calls;
 mod own;
 mod undoing;
 
 use everstep_model::record::{
-    CancelRequested, Created, DeadlinePassed, ExecutionRetried, NoReturn, StepAbandoned,
-    StepCompleted, StepEdited, StepFailed, StepSkipped, StepStarted, TimerFired, TimerPurpose,
-    UndoCompleted, UndoFailed, UndoSkipped, UndoStarted,
+    CancelRequested, DeadlinePassed, ExecutionRetried, NoReturn, StepAbandoned, StepCompleted,
+    StepEdited, StepFailed, StepSkipped, StepStarted, TimerFired, TimerPurpose, UndoCompleted,
+    UndoFailed, UndoSkipped, UndoStarted,
 };
 use everstep_model::{
-    Body, Entry, ErrorCode, Failure, Generation, Location, Name, Payload, Record, RecordNumber,
-    RetryPolicy, RunId, RunStatus, Scope, Seed, StepOptions, Timestamp, UndoMode,
+    Body, Entry, ErrorCode, Failure, Generation, Location, Name, Record, RecordNumber, RetryPolicy,
+    RunId, RunStatus, Scope, StepOptions, Timestamp, UndoMode,
 };
 
 use super::{UndoEnd, UndoStart, UndoState};
 use crate::replay::{Access, Attempts, CallSite, Halt, OpId, Replay, Resolution, Turn, Written};
 use crate::retry::FailureClass;
+use everstep_samples::{at, json};
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 
@@ -25,14 +26,6 @@ const LATER: Timestamp = Timestamp::from_millis(1_005_000);
 #[track_caller]
 fn here() -> CallSite {
     CallSite::caller()
-}
-
-fn at(place: &str) -> Location {
-    place.parse().unwrap()
-}
-
-fn json(text: &str) -> Payload {
-    Payload::from_json(text.to_owned()).unwrap()
 }
 
 fn stop() -> Failure {
@@ -47,37 +40,21 @@ fn undoable(mode: UndoMode) -> StepOptions {
 }
 
 fn created() -> Body {
-    Created {
-        workflow: Name::new("w").unwrap(),
-        version: 1,
-        input: json("null"),
-        seed: Seed(1),
-        tags: vec![],
-        deadline: None,
-        execution_retries: None,
-        idempotency_key: None,
-        parent: None,
-        by: None,
-        forked_from: None,
-        mark: None,
-        parent_identity: None,
-        trace: None,
-    }
-    .into()
+    everstep_samples::created().into()
 }
 
-fn started(place: &str, mode: UndoMode) -> Body {
+fn started(location: &str, mode: UndoMode) -> Body {
     StepStarted {
-        location: at(place),
+        location: at(location),
         attempt: 1,
         options: Some(undoable(mode)),
     }
     .into()
 }
 
-fn completed(place: &str, result: &str) -> Body {
+fn completed(location: &str, result: &str) -> Body {
     StepCompleted {
-        location: at(place),
+        location: at(location),
         attempt: 1,
         started_at: NOW,
         result: json(result),
@@ -89,13 +66,13 @@ fn completed(place: &str, result: &str) -> Body {
 }
 
 /// An attempt that failed after registering this payload.
-fn failed(place: &str, payload: Option<&str>, retry_at: Option<Timestamp>) -> Body {
+fn failed(location: &str, payload: Option<&str>, retry_at: Option<Timestamp>) -> Body {
     let outcome = match retry_at {
         Some(_) => everstep_model::record::FailureOutcome::Retrying,
         None => everstep_model::record::FailureOutcome::Exhausted,
     };
     StepFailed {
-        location: at(place),
+        location: at(location),
         attempt: 1,
         started_at: NOW,
         error: stop(),
@@ -107,8 +84,8 @@ fn failed(place: &str, payload: Option<&str>, retry_at: Option<Timestamp>) -> Bo
     .into()
 }
 
-fn undo_started(place: &str, attempt: u32) -> Body {
-    let location = at(place);
+fn undo_started(location: &str, attempt: u32) -> Body {
+    let location = at(location);
     UndoStarted {
         location,
         attempt,
@@ -117,18 +94,18 @@ fn undo_started(place: &str, attempt: u32) -> Body {
     .into()
 }
 
-fn undo_completed(place: &str) -> Body {
+fn undo_completed(location: &str) -> Body {
     UndoCompleted {
-        location: at(place),
+        location: at(location),
         attempt: 1,
         run: None,
     }
     .into()
 }
 
-fn undo_failed(place: &str, attempt: u32, retry_at: Option<Timestamp>) -> Body {
+fn undo_failed(location: &str, attempt: u32, retry_at: Option<Timestamp>) -> Body {
     UndoFailed {
-        location: at(place),
+        location: at(location),
         attempt,
         error: Failure::new(ErrorCode::StepFailed, "no"),
         retry_at,
@@ -148,10 +125,9 @@ fn cancel_requested(rollback: bool) -> Body {
 
 impl Replay {
     fn undos_to_run(&self) -> Vec<Location> {
-        self.rollback
-            .to_run()
-            .map(|done| done.what.location.clone())
-            .collect()
+        let log = &self.rollback.log;
+        let to_run = log.to_undo().filter(|done| !log.is_passed_over(done));
+        to_run.map(|done| done.what.location.clone()).collect()
     }
 }
 
@@ -162,7 +138,7 @@ struct Run {
 }
 
 impl Run {
-    /// Of a journal with these records after `created`, with the code at its beginning.
+    /// Creates a journal with these records after `created`, with the code at its beginning.
     fn of(bodies: impl IntoIterator<Item = Body>) -> Self {
         let bodies: Vec<Body> = std::iter::once(created()).chain(bodies).collect();
         let next = bodies.len() as u64;
@@ -188,7 +164,7 @@ impl Run {
         self.replay.turn(NOW)
     }
 
-    /// Folds what is there; the code does nothing more in between.
+    /// Folds everything that is known, while the code does nothing.
     fn fold_all(&mut self) -> Turn {
         loop {
             match self.turn() {
@@ -198,7 +174,7 @@ impl Run {
         }
     }
 
-    /// The code returns an error, and the executor ends the run for it.
+    /// Lets the code return an error, for which the executor ends the run.
     fn end(&mut self) -> Turn {
         let turn = self.turn_of_return();
         self.replay.rollback().end_run(Some(stop()));
@@ -206,7 +182,7 @@ impl Run {
     }
 
     fn turn_of_return(&mut self) -> Turn {
-        // It does so in a poll that resolved something.
+        // The code returns in a poll that resolved something.
         self.replay.set_access(Access::Allowed);
         self.replay.returned(Some("stop"));
         self.fold_all()
@@ -228,7 +204,7 @@ impl Run {
         lines
     }
 
-    /// Undoes everything that is to be undone, as an executor does, and says what was written.
+    /// Undoes everything that is to be undone, as an executor does, and returns what was written.
     fn undo_all(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
         if !self.replay.status().rollback().is_ending_decided()
@@ -281,7 +257,7 @@ fn with_two(more: impl IntoIterator<Item = Body>) -> Run {
 }
 
 #[test]
-fn what_is_done_is_undone_in_reverse_order_of_completion() {
+fn steps_are_undone_in_reverse_order_of_completion() {
     let mut run = with_two([]);
     assert_eq!(run.end(), Turn::Idle);
     assert_eq!(run.replay.undos_to_run(), [at("a:0"), at("b:0")]);
@@ -300,7 +276,7 @@ fn what_is_done_is_undone_in_reverse_order_of_completion() {
 
 #[test]
 fn steps_without_an_undo_and_steps_an_operator_skipped_are_not_undone_but_edited_ones_are() {
-    let settled = |place: &str| (at(place), json("9"));
+    let settled = |location: &str| (at(location), json("9"));
     let (location, result) = settled("edited:0");
     let edited = StepEdited {
         location,
@@ -332,7 +308,7 @@ fn steps_without_an_undo_and_steps_an_operator_skipped_are_not_undone_but_edited
 }
 
 #[test]
-fn a_late_result_of_a_step_the_code_gave_up_is_undone() {
+fn a_late_result_of_an_abandoned_step_is_undone() {
     let abandoned = StepAbandoned {
         location: at("a:0"),
         so_far: None,

@@ -20,7 +20,6 @@ pub struct UndoStart {
     pub child: Option<RunId>,
     /// The number of the attempt to undo it, from 1.
     pub attempt: u32,
-    /// The number of recorded failures.
     pub failures: u32,
     /// The options of the step. For a child only `undo` is set.
     pub options: StepOptions,
@@ -44,7 +43,7 @@ pub enum UndoEnd {
 }
 
 impl Rollback {
-    /// The first record of a rollback that ends the run, which fixes the final status.
+    /// Returns the first record of a rollback that ends the run, which fixes the final status.
     pub fn announce(&mut self) -> Option<Body> {
         let log = &mut self.log;
         let is_passed_over = log.next().is_some_and(|next| log.is_passed_over(next));
@@ -94,7 +93,7 @@ impl Rollback {
     /// Records undos that do not run because the point of no return was passed.
     fn pass_over(&mut self, outgoing: &mut Outgoing) {
         let log = &mut self.log;
-        if log.in_flight().is_some() {
+        if log.has_in_flight() {
             return;
         }
         let passed: Vec<Subject> = log
@@ -103,10 +102,10 @@ impl Rollback {
             .map(|done| done.what.clone())
             .collect();
         for what in passed {
-            if let Some(done) = log.fold.get_mut(&what) {
+            outgoing.push_strict(skipped(&what));
+            if let Some(done) = log.begin(what) {
                 done.progress = Progress::Recording;
             }
-            outgoing.push_strict(skipped(&what));
         }
     }
 
@@ -121,7 +120,7 @@ impl Rollback {
             location: start.location.clone(),
             child: start.child.clone(),
         };
-        let done = self.log.fold.get_mut(&what);
+        let done = self.log.fold.done.get_mut(&what);
         let Some(done) = done.filter(|done| done.progress == Progress::Running) else {
             return;
         };

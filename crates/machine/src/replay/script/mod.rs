@@ -10,6 +10,7 @@ use std::collections::{HashMap, VecDeque};
 use everstep_model::{Body, Entry, Location, RecordNumber};
 
 use super::divergence::{CallSite, Divergence};
+pub(super) use difference::quoted;
 use difference::{Difference, difference};
 
 /// A line that the execution added and that is not in the journal yet.
@@ -47,10 +48,10 @@ impl Script {
         site: Option<CallSite>,
     ) -> Result<Line, Box<Divergence>> {
         let Some((number, recorded)) = self.take_expected(&body) else {
-            if let Some(location) = body.location() {
+            if let Some((type_name, location)) = named(&body) {
                 self.unrecorded.push_back(Unrecorded {
-                    type_name: body.type_name(),
-                    location: location.clone(),
+                    type_name,
+                    location,
                     site,
                 });
             }
@@ -58,9 +59,7 @@ impl Script {
         };
         let detail = match difference(&recorded, &body) {
             None => {
-                if let (Some(sites), Some(site)) = (&mut self.sites, site) {
-                    sites.insert(number, site);
-                }
+                self.keep_site(number, site);
                 return Ok(Line::Recorded(recorded));
             }
             Some(Difference::Operation) => None,
@@ -69,10 +68,10 @@ impl Script {
         Err(Box::new(Divergence {
             record: Some(number),
             recorded: named(&recorded),
-            recorded_site: None,
             called: named(&body),
             called_site: site,
             detail,
+            ..Divergence::default()
         }))
     }
 
@@ -84,18 +83,15 @@ impl Script {
             return Ok(());
         };
         if line.type_name == body.type_name() && body.location() == Some(&line.location) {
-            if let (Some(sites), Some(site)) = (&mut self.sites, line.site) {
-                sites.insert(entry.number, site);
-            }
+            self.keep_site(entry.number, line.site);
             return Ok(());
         }
         Err(Box::new(Divergence {
             record: Some(entry.number),
             recorded: named(body),
-            recorded_site: None,
             called: Some((line.type_name, line.location)),
             called_site: line.site,
-            detail: None,
+            ..Divergence::default()
         }))
     }
 
@@ -109,11 +105,8 @@ impl Script {
         if !is_abandonment(line) {
             return self.expected.pop_front();
         }
-        let run = self
-            .expected
-            .iter()
-            .take_while(|(_, body)| is_abandonment(body));
-        let index = { run }.position(|(_, body)| body.location() == line.location());
+        let mut run = (self.expected.iter()).take_while(|(_, body)| is_abandonment(body));
+        let index = run.position(|(_, body)| body.location() == line.location());
         self.expected.remove(index.unwrap_or(0))
     }
 
@@ -123,11 +116,8 @@ impl Script {
             return self.unrecorded.pop_front();
         }
         let type_name = recorded.type_name();
-        let run = self
-            .unrecorded
-            .iter()
-            .take_while(|line| line.type_name == type_name);
-        let index = { run }.position(|line| recorded.location() == Some(&line.location));
+        let mut run = (self.unrecorded.iter()).take_while(|line| line.type_name == type_name);
+        let index = run.position(|line| recorded.location() == Some(&line.location));
         self.unrecorded.remove(index.unwrap_or(0))
     }
 
@@ -141,14 +131,10 @@ impl Script {
 
     /// Checks that code that has ended has reached all recorded lines.
     pub(super) fn check_end(&self) -> Result<(), Box<Divergence>> {
-        if self.expected.is_empty() {
-            Ok(())
-        } else {
-            Err(self.unreached())
-        }
+        self.check_reached(RecordNumber(u64::MAX))
     }
 
-    /// Whether the journal contains such a line ahead of the code.
+    /// Returns whether the journal contains such a line ahead of the code.
     pub(super) fn has_ahead(&self, is_wanted: impl Fn(&Body) -> bool) -> bool {
         self.expected.iter().any(|(_, body)| is_wanted(body))
     }
@@ -161,23 +147,29 @@ impl Script {
         taken
     }
 
-    /// The number of the recorded line that the code must reach next.
+    /// Returns the number of the recorded line that the code must reach next.
     pub(super) fn next_number(&self) -> Option<RecordNumber> {
         self.expected.front().map(|(number, _)| *number)
     }
 
-    /// The number of lines that are not in the journal yet.
+    /// Returns the number of lines that are not in the journal yet.
     pub(super) fn unwritten(&self) -> usize {
         self.unrecorded.len()
     }
 
-    /// Whether the journal contains, ahead of the code, the beginning of this iteration.
-    pub(super) fn has_iteration_ahead(&self, place: &Location, iteration: u64) -> bool {
-        let mut ahead = self.expected.iter();
-        ahead.any(|(_, body)| {
+    /// Returns whether the journal contains, ahead of the code, the beginning of this iteration.
+    pub(super) fn has_iteration_ahead(&self, location: &Location, iteration: u64) -> bool {
+        self.has_ahead(|body| {
             matches!(body, Body::LoopAdvanced(record)
-                if !record.done && record.iteration == iteration && record.location == *place)
+                if !record.done && record.iteration == iteration && record.location == *location)
         })
+    }
+
+    #[inline]
+    fn keep_site(&mut self, number: RecordNumber, site: Option<CallSite>) {
+        if let (Some(sites), Some(site)) = (&mut self.sites, site) {
+            sites.insert(number, site);
+        }
     }
 
     pub(super) fn forget_sites(&mut self, is_gone: impl Fn(RecordNumber) -> bool) {
@@ -190,25 +182,33 @@ impl Script {
         self.sites.get_or_insert_default();
     }
 
-    /// Where the code called what a record contains, if that was in this execution.
+    /// Returns where the code called what a record contains, if that was in this execution.
     #[must_use]
     pub fn site_of(&self, number: RecordNumber) -> Option<CallSite> {
         self.sites.as_ref()?.get(&number).copied()
     }
 
-    /// Where the code called the n-th operation that is not in the journal yet.
+    /// Returns where the code called the n-th operation that is not in the journal yet.
     #[must_use]
     pub fn unrecorded_site(&self, n: usize) -> Option<CallSite> {
         self.unrecorded.get(n)?.site
     }
 
-    /// Whether the next line is new, because the code has reached everything that is recorded.
+    /// Returns whether the next line is new, because the code has reached everything that is
+    /// recorded.
     pub(super) fn is_at_end(&self) -> bool {
         self.expected.is_empty()
     }
 
     pub(super) fn next_expected(&self) -> Option<&Body> {
         self.expected.front().map(|(_, body)| body)
+    }
+
+    /// Takes the next recorded line if `choose` accepts it.
+    pub(super) fn take_next<T>(&mut self, choose: impl FnOnce(&Body) -> Option<T>) -> Option<T> {
+        let chosen = choose(self.next_expected()?)?;
+        self.expected.pop_front();
+        Some(chosen)
     }
 
     pub(super) fn pop_expected(&mut self) -> Option<Body> {
@@ -220,10 +220,7 @@ impl Script {
         Box::new(Divergence {
             record: next.map(|(number, _)| *number),
             recorded: next.and_then(|(_, body)| named(body)),
-            recorded_site: None,
-            called: None,
-            called_site: None,
-            detail: None,
+            ..Divergence::default()
         })
     }
 }
@@ -232,6 +229,6 @@ fn is_abandonment(body: &Body) -> bool {
     matches!(body, Body::StepAbandoned(_))
 }
 
-fn named(body: &Body) -> Option<(&'static str, Location)> {
+pub(super) fn named(body: &Body) -> Option<(&'static str, Location)> {
     Some((body.type_name(), body.location()?.clone()))
 }

@@ -87,7 +87,7 @@ fn steps_dropped_in_different_polls_do_not_replay_in_another_order() {
 }
 
 #[test]
-fn dropping_a_step_that_was_not_dropped_is_a_divergence() {
+fn dropping_a_step_that_the_journal_does_not_drop_is_a_divergence() {
     let journal = recorded(&[&[0, 1]]);
     let mut cold = Dropping::start(journal.cold(), 2);
     cold.drop_in_next_poll(&[0]);

@@ -1,4 +1,4 @@
-//! Attempts of steps: when they begin, what counts, and what becomes of them.
+//! Attempts of steps: when they begin, which of them count, and how they end.
 
 use super::*;
 
@@ -125,7 +125,7 @@ fn a_fenced_step_begins_only_after_its_start_is_durable() {
 }
 
 #[test]
-fn a_fenced_step_whose_start_got_durable_while_the_run_paused_begins_when_it_goes_on() {
+fn a_fenced_step_whose_start_became_durable_during_a_pause_begins_after_the_pause() {
     let fenced = StepOptions {
         fenced: true,
         ..StepOptions::default()
@@ -136,14 +136,14 @@ fn a_fenced_step_whose_start_got_durable_while_the_run_paused_begins_when_it_goe
     let op = run
         .call(&Scope::ROOT, &name("charge"), fenced, here())
         .unwrap();
-    let asked = PauseRequested {
+    let pause = PauseRequested {
         by: None,
         reason: None,
     };
-    journal.append(&mut run, vec![asked.into()]);
+    journal.append(&mut run, vec![pause.into()]);
     assert_eq!(run.turn(NOW), Turn::Pausing);
     assert_eq!(run.begin_attempt(op), None);
-    // What was said is written along with the pause.
+    // The outgoing records are written together with the pause.
     journal.commit(&mut run);
     journal.append(&mut run, vec![Paused { reason: None }.into()]);
     let resumed = ResumeRequested { by: None };
@@ -154,7 +154,7 @@ fn a_fenced_step_whose_start_got_durable_while_the_run_paused_begins_when_it_goe
 }
 
 #[test]
-fn an_attempt_that_others_began_meanwhile_is_not_begun_again() {
+fn an_attempt_that_another_executor_began_is_not_begun_again() {
     let mut journal = Journal::new();
     let mut run = journal.cold();
     run.turn(NOW);
@@ -184,7 +184,7 @@ fn a_dropped_step_is_recorded_as_abandoned_and_a_late_result_is_ignored() {
 }
 
 #[test]
-fn an_execution_that_is_thrown_away_abandons_nothing() {
+fn a_discarded_execution_abandons_nothing() {
     let journal = Journal::new();
     let mut run = journal.cold();
     run.turn(NOW);

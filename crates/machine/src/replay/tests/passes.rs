@@ -46,7 +46,7 @@ fn code_that_is_older_than_the_run_diverges_at_the_gate() {
 }
 
 #[test]
-fn a_gate_that_an_earlier_pass_went_by_stays_so_whatever_else_is_forgotten() {
+fn a_gate_that_an_earlier_pass_passed_keeps_its_version_when_iterations_are_forgotten() {
     let mut journal = Journal::new();
     let mut run = journal.cold();
     run.turn(NOW);
@@ -67,7 +67,7 @@ fn a_gate_that_an_earlier_pass_went_by_stays_so_whatever_else_is_forgotten() {
     assert_eq!(again.turn(NOW), Turn::Start);
     assert_eq!(again.version(&Scope::ROOT, &name("tax"), 2, here()), 1);
     assert_eq!(journal.commit(&mut again), ["version_chosen"]);
-    // A replay that knows nothing of the earlier pass any more, as if it had stood in an iteration that is dropped.
+    // A replay without the earlier pass, as if that had been in an iteration that was dropped.
     let mut forgetful = Journal::of(journal.0.iter().skip(2).map(|e| e.record.body.clone())).cold();
     assert_eq!(forgetful.turn(NOW), Turn::Start);
     assert_eq!(forgetful.version(&Scope::ROOT, &name("tax"), 2, here()), 1);
@@ -75,7 +75,7 @@ fn a_gate_that_an_earlier_pass_went_by_stays_so_whatever_else_is_forgotten() {
 
 // B40
 #[test]
-fn a_new_pass_takes_over_results_and_does_the_rest_again() {
+fn a_new_pass_takes_over_results_and_repeats_the_rest() {
     let mut journal = Journal::of([event("go", "1")]);
     let mut run = journal.cold();
     run.turn(NOW);
@@ -106,7 +106,7 @@ fn a_new_pass_takes_over_results_and_does_the_rest_again() {
     };
     journal.append(&mut again, vec![timer.into()]);
     assert_eq!(again.turn(NOW), Turn::Start);
-    assert_eq!(again.run().pass(), 2);
+    assert_eq!(again.run().pass, 2);
     let charge = step(&mut again, "charge").unwrap();
     assert_eq!(
         again.turn(NOW),

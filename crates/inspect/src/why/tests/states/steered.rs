@@ -1,4 +1,4 @@
-//! Runs that somebody pauses or ends, and runs that roll back.
+//! Runs that operators pause or end, and runs that roll back.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn a_pausing_run_waits_for_steps_in_flight_only() {
 }
 
 #[test]
-fn a_pausing_rollback_waits_for_the_undo_that_runs_only() {
+fn a_pausing_rollback_waits_only_for_the_undo_in_flight() {
     check(
         [undo_started(), pause().into()],
         RunStatus::Pausing,
@@ -36,7 +36,7 @@ fn a_pausing_rollback_waits_for_the_undo_that_runs_only() {
 }
 
 #[test]
-fn a_paused_run_says_by_whom_and_why() {
+fn a_paused_run_shows_author_and_reason() {
     let paused = Reason::Paused {
         by: alice(),
         reason: Some("maintenance".to_owned()),
@@ -54,7 +54,7 @@ fn a_paused_run_says_by_whom_and_why() {
 }
 
 #[test]
-fn a_paused_run_that_was_asked_to_end_rests_no_longer() {
+fn a_paused_run_whose_end_was_requested_is_no_longer_paused() {
     check(
         [Paused { reason: None }.into(), cancel("no").into()],
         RunStatus::Cancelling,
@@ -64,7 +64,7 @@ fn a_paused_run_that_was_asked_to_end_rests_no_longer() {
 }
 
 #[test]
-fn a_run_parked_for_no_progress_says_so() {
+fn a_run_parked_for_no_progress_shows_the_reason() {
     let message = "taken over 11 times without progress";
     let parked = Reason::Paused {
         by: None,
@@ -95,7 +95,7 @@ fn a_cancelling_run_waits_for_steps_in_flight_only() {
 }
 
 #[test]
-fn a_cancelling_run_without_steps_in_flight_says_only_that() {
+fn a_cancelling_run_without_steps_in_flight_shows_only_the_request() {
     let request = CancelRequested {
         by: None,
         reason: None,
@@ -131,7 +131,7 @@ fn a_cancelled_run_that_rolls_back_names_the_undo() {
 }
 
 #[test]
-fn a_rollback_names_the_undo_that_runs() {
+fn a_rollback_shows_the_undo_in_flight() {
     check(
         [undo_started()],
         RunStatus::RollingBack,
@@ -148,7 +148,7 @@ fn a_rollback_names_the_undo_that_runs() {
 }
 
 #[test]
-fn a_rollback_says_when_an_undo_is_tried_again() {
+fn a_rollback_shows_when_an_undo_is_retried() {
     check(
         [undo_started(), undo_failed()],
         RunStatus::RollingBack,
@@ -177,7 +177,7 @@ fn a_rollback_between_two_undos_is_held_by_nothing() {
 }
 
 #[test]
-fn a_rollback_after_a_deadline_says_why_and_what_is_in_flight() {
+fn a_rollback_after_a_deadline_shows_the_deadline_and_what_is_in_flight() {
     let passed = DeadlinePassed { deadline: time(9) };
     check(
         [started("b:0", 1).into(), passed.into(), undo_started()],

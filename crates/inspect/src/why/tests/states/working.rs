@@ -9,7 +9,7 @@ fn a_queued_run_waits_for_its_turn() {
 }
 
 #[test]
-fn a_queued_run_past_its_deadline_says_both() {
+fn a_queued_run_past_its_deadline_shows_both() {
     let passed = Reason::DeadlinePassed { deadline: time(9) };
     check(
         [DeadlinePassed { deadline: time(9) }.into()],
@@ -20,7 +20,7 @@ fn a_queued_run_past_its_deadline_says_both() {
 }
 
 #[test]
-fn a_run_without_a_worker_says_which_is_missing() {
+fn a_run_without_a_worker_shows_which_is_missing() {
     let no_worker = Reason::NoWorker {
         workflow: name("payment"),
         version: 2,
@@ -57,7 +57,7 @@ fn a_run_in_its_own_code_is_held_by_nothing() {
 }
 
 #[test]
-fn a_run_that_was_made_to_fail_says_by_whom() {
+fn a_run_that_was_forced_to_fail_shows_the_author() {
     let forced = ForcedFailure {
         so_far: None,
         location: None,
@@ -103,7 +103,7 @@ fn a_wait_for_one_of_several_events_names_all_and_its_branch() {
 }
 
 #[test]
-fn a_wait_for_a_batch_says_how_many_it_takes() {
+fn a_wait_for_a_batch_shows_its_size() {
     let wait = Waiting {
         batch: 5,
         deadline: None,
@@ -125,7 +125,7 @@ fn a_wait_for_a_batch_says_how_many_it_takes() {
 }
 
 #[test]
-fn a_question_names_its_id_and_its_branch() {
+fn an_rpc_shows_its_id_and_its_branch() {
     check(
         [asked("fan/x/q:0", "rpc_1").into()],
         RunStatus::Waiting,
@@ -135,7 +135,7 @@ fn a_question_names_its_id_and_its_branch() {
 }
 
 #[test]
-fn a_run_with_a_deadline_that_waits_for_a_child_says_both() {
+fn a_run_with_a_deadline_that_waits_for_a_child_shows_both() {
     let created = Created {
         deadline: Some(time(900)),
         ..created()
@@ -149,7 +149,7 @@ fn a_run_with_a_deadline_that_waits_for_a_child_says_both() {
         "waiting: it waits for its child `ship-1` of workflow `ship` since 2026-11-15T08:00:01.000Z in `c:0`; \
          it must be over by 2026-11-15T08:15:00.000Z"
     );
-    // What is about to end it has taken the deadline's place, and so has the end.
+    // A deadline is not shown if the run is about to end, or has ended.
     let ending = why(&journal.clone().with(cancel("no")).overview(), true);
     let over = why(&journal.with(completed()).overview(), true);
     assert_eq!((ending.deadline, over.deadline), (None, None));
@@ -188,7 +188,7 @@ fn a_run_that_waits_for_several_things_names_them_all() {
 }
 
 #[test]
-fn a_step_in_retry_says_when_and_after_what() {
+fn a_step_in_backoff_shows_time_and_error() {
     let retry = Reason::RetryAt {
         step: at("a:0"),
         attempt: 3,

@@ -1,4 +1,4 @@
-//! Children over several passes of the function: what a later pass takes over, starts anew and undoes.
+//! Children over several passes of the function: what a later pass takes over, starts again and undoes.
 
 use everstep_model::record::UndoCompleted;
 
@@ -7,7 +7,7 @@ use crate::replay::UndoState;
 
 // B166
 #[test]
-fn a_later_pass_takes_over_what_a_child_came_to() {
+fn a_later_pass_takes_over_the_outcome_of_a_child() {
     let mut run = Run::new();
     run.call(ship());
     run.commit(vec![]);
@@ -35,7 +35,7 @@ fn a_later_pass_takes_over_a_child_that_completed_though_it_was_given_up() {
 }
 
 #[test]
-fn a_later_pass_starts_anew_what_an_earlier_one_gave_up() {
+fn a_later_pass_starts_another_child_for_one_that_was_given_up() {
     let mut run = Run::new();
     let op = run.call(ship());
     run.replay.drop_operation(op);
@@ -48,12 +48,16 @@ fn a_later_pass_starts_anew_what_an_earlier_one_gave_up() {
     let second = again.started_as();
     assert_ne!(first, second);
     again.commit(vec![finished(&first, "1")]);
-    assert_eq!(again.turn(), Turn::Idle, "nobody waits for the first one");
+    assert_eq!(
+        again.turn(),
+        Turn::Idle,
+        "the run does not wait for the first one"
+    );
     again.commit(vec![finished(&second, "2")]);
     assert_eq!(again.returned(), done(op, "2"));
 }
 
-/// Undoes everything, and gives the children in the order they are undone.
+/// Undoes everything, and returns the children in the order in which they are undone.
 fn undo_all(run: &mut Run) -> Vec<RunId> {
     run.replay.returned(Some("no"));
     assert_eq!(run.turn(), Turn::Idle);
@@ -72,8 +76,8 @@ fn undo_all(run: &mut Run) -> Vec<RunId> {
     undone
 }
 
-/// A run whose second pass started another child in the place of one that the first gave up, with both their ids. In
-/// between, that one ended or did not.
+/// Creates a run whose second pass started another child where the first pass gave one up. Returns it with both ids.
+/// The first child may have ended before.
 fn started_anew(meanwhile: impl Fn(&RunId) -> Vec<Body>) -> (Run, RunId, RunId) {
     let undoable = || ChildCall {
         undo: UndoMode::Undo,
@@ -97,7 +101,7 @@ fn started_anew(meanwhile: impl Fn(&RunId) -> Vec<Body>) -> (Run, RunId, RunId) 
 }
 
 #[test]
-fn of_two_children_in_one_place_each_that_completed_is_undone() {
+fn of_two_children_at_one_location_each_that_completed_is_undone() {
     let (mut run, first, second) = started_anew(|_| vec![]);
     run.commit(vec![finished(&second, "2"), finished(&first, "1")]);
     run.returned();
@@ -115,7 +119,7 @@ fn of_two_children_in_one_place_each_that_completed_is_undone() {
 }
 
 #[test]
-fn a_child_that_completes_while_the_other_in_its_place_is_undone_is_undone_next() {
+fn a_child_that_completes_while_another_at_its_location_is_undone_is_undone_next() {
     let (mut run, first, second) = started_anew(|_| vec![]);
     run.commit(vec![finished(&second, "2")]);
     run.returned();
@@ -138,7 +142,7 @@ fn a_child_that_completes_while_the_other_in_its_place_is_undone_is_undone_next(
 }
 
 #[test]
-fn a_later_pass_that_names_the_same_child_gets_what_it_came_to() {
+fn a_later_pass_that_names_the_same_child_gets_its_outcome() {
     let named = || ChildCall {
         id: Some(id("mine")),
         ..ship()
@@ -187,7 +191,7 @@ fn an_event_is_sent_once_over_all_passes() {
 }
 
 #[test]
-fn an_undo_that_does_not_name_its_run_is_of_the_child_in_its_place() {
+fn an_undo_without_a_run_belongs_to_the_child_at_its_location() {
     let mut run = Run::new();
     run.call(ChildCall {
         undo: UndoMode::Undo,

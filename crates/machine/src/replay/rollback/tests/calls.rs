@@ -1,4 +1,4 @@
-//! Rollbacks that the code asks for itself: what they include, and how they resolve.
+//! Rollbacks that the code requests: what they include, and how they resolve.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn a_call_includes_what_was_done_when_it_was_made() {
     run.replay.end_undo(&start, UndoEnd::Completed, NOW);
     run.commit();
     let start = run.replay.begin_undo().unwrap();
-    assert_eq!(start.location, at("b:0"), "not the one that was done since");
+    assert_eq!(start.location, at("b:0"), "not the one that was done later");
     run.replay.end_undo(&start, UndoEnd::Completed, NOW);
     let (bodies, strict) = run.replay.outgoing().take_records();
     let bodies: Vec<Body> = bodies.collect();
@@ -56,7 +56,7 @@ fn a_call_resolves_with_the_failure_of_an_undo_and_so_does_the_next() {
 }
 
 #[test]
-fn a_call_in_a_later_pass_includes_what_that_pass_has_come_by() {
+fn a_call_in_a_later_pass_includes_only_what_that_pass_has_reached() {
     let retried = ExecutionRetried {
         attempt: 1,
         error: stop(),

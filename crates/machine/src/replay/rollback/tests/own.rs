@@ -1,8 +1,8 @@
-//! Rollbacks of the code's own that nobody awaits any more when it returns.
+//! Rollbacks that the code requested and no longer awaits when it returns.
 
 use super::*;
 
-/// The code asked for a rollback, gave it up, and returned.
+/// Creates a run whose code requested a rollback, dropped it, and returned.
 fn returned(more: impl IntoIterator<Item = Body>, error: Option<&str>) -> Run {
     let mut run = with_two(more);
     let rollback = run.roll_back();
@@ -14,18 +14,18 @@ fn returned(more: impl IntoIterator<Item = Body>, error: Option<&str>) -> Run {
 }
 
 #[test]
-fn what_the_code_asked_for_itself_does_not_decide_as_what_the_run_ends() {
+fn a_rollback_that_the_code_requested_does_not_fix_the_final_status() {
     let undone = [undo_started("a:0", 1), undo_completed("a:0")];
     let mut run = returned(undone.clone(), None);
     assert!(!run.replay.status().rollback().is_ending_decided());
-    // So a request that comes now still counts.
+    // A request that arrives now still counts.
     run.append(cancel_requested(false));
     run.fold_all();
     assert!(run.replay.status().cancellation().is_some());
 }
 
 #[test]
-fn it_goes_on_after_the_code_has_returned() {
+fn a_requested_rollback_continues_after_the_code_has_returned() {
     let mut run = returned([], None);
     run.replay.rollback().end_run(None);
     assert!(run.replay.status().is_next_undo_own());
@@ -41,7 +41,7 @@ fn it_goes_on_after_the_code_has_returned() {
 }
 
 #[test]
-fn what_was_done_since_is_undone_only_when_the_journal_says_as_what_the_run_ends() {
+fn later_results_are_undone_only_when_the_journal_fixes_the_final_status() {
     let late = [started("late:0", UndoMode::Undo), completed("late:0", "3")];
     let mut run = with_two(late);
     let rollback = run.roll_back();

@@ -73,13 +73,13 @@ fn a_request_before_the_first_record_of_a_rollback_counts_and_one_after_it_does_
 }
 
 #[test]
-fn no_undo_begins_before_the_journal_says_as_what_the_run_ends() {
+fn no_undo_begins_before_the_journal_fixes_the_final_status() {
     let mut run = with_two([]);
     run.end();
     assert_eq!(run.replay.begin_undo(), None);
     let first = run.replay.rollback().announce().unwrap();
     assert_eq!(run.replay.status().rollback().state(), UndoState::InFlight);
-    // Something came before it: decided again.
+    // Another record was committed first, so the decision is made again.
     run.replay.rollback().retract();
     assert_eq!(run.replay.status().rollback().state(), UndoState::Due);
     let again = run.replay.rollback().announce().unwrap();
@@ -118,7 +118,7 @@ fn after_the_point_of_no_return_internal_undos_alone_run() {
 }
 
 #[test]
-fn undos_that_are_recorded_are_not_done_again() {
+fn recorded_undos_are_not_repeated() {
     let skipped = UndoSkipped {
         location: at("a:0"),
         run: None,
@@ -131,7 +131,7 @@ fn undos_that_are_recorded_are_not_done_again() {
 }
 
 #[test]
-fn an_undo_that_the_running_code_did_not_ask_for_is_a_divergence() {
+fn an_undo_that_the_running_code_did_not_request_is_a_divergence() {
     let mut run = with_two([undo_started("a:0", 1)]);
     let Turn::Halted(Halt::Diverged(divergence)) = run.turn() else {
         panic!("not diverged");

@@ -4,7 +4,7 @@ use everstep_model::{Location, Name, RunId, RunStatus};
 use proptest::prelude::*;
 
 use super::*;
-use crate::samples::at;
+use crate::tests::at;
 
 /// A legal name, usually a hostile one.
 pub(super) fn any_name() -> impl Strategy<Value = Name> {

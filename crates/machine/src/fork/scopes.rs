@@ -1,18 +1,15 @@
-//! Places in a journal: what is inside what.
+//! Which scopes and operations of a journal contain which.
 
-use everstep_model::{Body, Location, Name, Scope, Segment};
+use everstep_model::{Body, Location, Scope, Segment};
 
-/// Whether a location is that of an operation, or inside its scope.
+use crate::replay::branch_scope;
+
+/// Returns whether a location is that of an operation, or inside its scope.
 pub(super) fn is_within(location: &Location, owner: &Location) -> bool {
     location == owner || location.scope.is_within(&owner.inner_scope())
 }
 
-/// The scope of one branch of a join or race.
-pub(super) fn branch_scope(owner: &Location, branch: &Name) -> Scope {
-    owner.inner_scope().child(Segment::Named(branch.clone(), 0))
-}
-
-/// The outermost loop around a location.
+/// Returns the outermost loop around a location.
 pub(super) fn outermost_loop(location: &Location) -> Option<Location> {
     let path = location.scope.segments();
     let iteration = |segment: &Segment| matches!(segment, Segment::Iteration(_));
@@ -27,8 +24,8 @@ pub(super) fn outermost_loop(location: &Location) -> Option<Location> {
     }
 }
 
-/// The scope that a record is about: the branch, if it is about one.
-pub(super) fn scope_spoken_of(body: &Body) -> Option<Scope> {
+/// Returns the scope that a record is about: the branch, if it is about one.
+pub(super) fn scope_of(body: &Body) -> Option<Scope> {
     match body {
         Body::BranchCompleted(record) => Some(branch_scope(&record.location, &record.branch)),
         Body::BranchFailed(record) => Some(branch_scope(&record.location, &record.branch)),

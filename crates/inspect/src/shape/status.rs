@@ -1,21 +1,21 @@
 //! Turns the tree into a shape: every part gets its kind and status, and iterations are merged.
 //!
-//! The status of steps, and whether an operation is open, come from the overview, which knows the
+//! The status of steps, and whether an operation is open, come from the overview, which tracks the
 //! scopes that the code has left.
 
 use everstep_model::{Location, Scope, Segment, StepStatus};
 
-use super::collapse;
 use super::draft::Draft;
+use super::iterations::merge_iteration;
 use super::node::{Node, NodeKind, NodeStatus};
 use crate::overview::Overview;
 
-/// The nodes of the root scope.
+/// Returns the nodes of the root scope.
 pub(super) fn nodes(draft: &Draft, overview: &Overview) -> Vec<Node> {
-    Settling { overview }.inside(draft, &Scope::ROOT).nodes
+    Statuses { overview }.inside(draft, &Scope::ROOT).nodes
 }
 
-struct Settling<'a> {
+struct Statuses<'a> {
     overview: &'a Overview,
 }
 
@@ -25,7 +25,7 @@ struct Inside {
     iterations: u64,
 }
 
-impl Settling<'_> {
+impl Statuses<'_> {
     fn inside(&self, part: &Draft, scope: &Scope) -> Inside {
         let mut nodes = Vec::new();
         let mut bodies = Vec::new();
@@ -47,14 +47,13 @@ impl Settling<'_> {
             }
         }
         Inside {
-            nodes: bodies.into_iter().fold(nodes, collapse::lay_over),
+            nodes: bodies.into_iter().fold(nodes, merge_iteration),
             iterations,
         }
     }
 
     fn node(&self, location: Location, part: &Draft, above: &Draft) -> Node {
-        let own = Segment::Named(location.name.clone(), location.counter);
-        let inside = self.inside(part, &location.scope.child(own));
+        let inside = self.inside(part, &location.inner_scope());
         let kind = kind_of(part, above, inside.iterations);
         let status = self.status(&kind, &location, part, above, &inside.nodes);
         Node {
@@ -77,20 +76,17 @@ impl Settling<'_> {
         match kind {
             NodeKind::Step => self.step_status(location),
             NodeKind::Child { .. } if part.undo == Some(NodeStatus::Undone) => NodeStatus::Undone,
-            NodeKind::Sleep
-            | NodeKind::Wait { .. }
-            | NodeKind::Rpc { .. }
-            | NodeKind::Child { .. } => part.settled.unwrap_or_else(|| self.open_status(location)),
             NodeKind::Send { .. } | NodeKind::Reply | NodeKind::NoReturn | NodeKind::Switch => {
                 NodeStatus::Completed
             }
-            NodeKind::Join => part.settled.unwrap_or_else(|| self.join_status(inside)),
-            NodeKind::Race => part.settled.unwrap_or_else(|| self.race_status(inside)),
-            NodeKind::Branch { .. } => part
-                .settled
-                .unwrap_or_else(|| self.branch_status(above, inside)),
-            NodeKind::Loop { .. } => part.settled.unwrap_or_else(|| self.unfinished(inside)),
-            NodeKind::Scope => sum(inside),
+            NodeKind::Scope => summary(inside),
+            kind => part.outcome.unwrap_or_else(|| match kind {
+                NodeKind::Join => self.join_status(inside),
+                NodeKind::Race => self.race_status(inside),
+                NodeKind::Branch { .. } => self.branch_status(above, inside),
+                NodeKind::Loop { .. } => self.unfinished(inside),
+                _ => self.open_status(location),
+            }),
         }
     }
 
@@ -110,7 +106,7 @@ impl Settling<'_> {
         }
     }
 
-    /// The end of a run ends its undos too.
+    /// Returns the end of a run ends its undos too.
     fn undo_status(&self, undo: NodeStatus) -> NodeStatus {
         if undo.is_open() && self.overview.end.is_some() {
             return NodeStatus::Abandoned;
@@ -118,7 +114,7 @@ impl Settling<'_> {
         undo
     }
 
-    /// No record ended it, so it is open or its scope was left.
+    /// Returns the status of an operation without a recorded end: it is open, or its scope was left.
     fn open_status(&self, location: &Location) -> NodeStatus {
         if self.overview.is_open(location) {
             NodeStatus::Waiting
@@ -127,17 +123,16 @@ impl Settling<'_> {
         }
     }
 
-    /// A join ends when all its branches have ended.
+    /// Returns the status of a join, which ends when all its branches have ended.
     fn join_status(&self, branches: &[Node]) -> NodeStatus {
-        let is_over =
-            |branch: &Node| matches!(branch.status, NodeStatus::Completed | NodeStatus::Failed);
-        if branches.iter().all(is_over) {
-            return sum(branches);
+        let is_over = |status| matches!(status, NodeStatus::Completed | NodeStatus::Failed);
+        if branches.iter().all(|branch| is_over(branch.status)) {
+            return summary(branches);
         }
         self.unfinished(branches)
     }
 
-    /// A race without a winner ends when all its branches have failed.
+    /// Returns the status of a race without a winner, which ends when all its branches have failed.
     fn race_status(&self, branches: &[Node]) -> NodeStatus {
         let has_failed = |branch: &Node| branch.status == NodeStatus::Failed;
         if !branches.is_empty() && branches.iter().all(has_failed) {
@@ -149,33 +144,27 @@ impl Settling<'_> {
     fn branch_status(&self, above: &Draft, inside: &[Node]) -> NodeStatus {
         if matches!(above.kind, Some(NodeKind::Switch)) {
             // No record marks the end of a chosen branch.
-            return sum(inside);
+            return summary(inside);
         }
-        if above.settled.is_some() {
+        if above.outcome.is_some() {
             // The race is over without it.
             return NodeStatus::Abandoned;
         }
         self.unfinished(inside)
     }
 
-    /// Something whose end would be recorded, and is not.
+    /// Returns the status of something whose end would be recorded, and is not.
     fn unfinished(&self, inside: &[Node]) -> NodeStatus {
-        let status = sum(inside);
-        if self.overview.end.is_none() {
-            return if status.is_open() {
-                status
-            } else {
-                NodeStatus::Running
-            };
-        }
-        match status {
-            NodeStatus::Failed => NodeStatus::Failed,
-            _ => NodeStatus::Abandoned,
+        match (summary(inside), self.overview.end) {
+            (status, None) if status.is_open() => status,
+            (_, None) => NodeStatus::Running,
+            (NodeStatus::Failed, Some(_)) => NodeStatus::Failed,
+            (_, Some(_)) => NodeStatus::Abandoned,
         }
     }
 }
 
-/// What stands at a place, by its records or by what is around it.
+/// Returns the kind of a part, according to its records or to what is around it.
 fn kind_of(part: &Draft, above: &Draft, seen: u64) -> NodeKind {
     match &part.kind {
         Some(NodeKind::Loop { iterations }) => NodeKind::Loop {
@@ -192,10 +181,10 @@ fn kind_of(part: &Draft, above: &Draft, seen: u64) -> NodeKind {
     }
 }
 
-/// What a scope comes to: what is open in it, then what went wrong, then that it is done.
-fn sum(nodes: &[Node]) -> NodeStatus {
-    let telling = nodes.iter().map(|node| node.status).max();
-    match telling {
+/// Returns the status of a scope: open parts take precedence over failed ones, and those over
+/// completed ones.
+fn summary(nodes: &[Node]) -> NodeStatus {
+    match nodes.iter().map(|node| node.status).max() {
         None | Some(NodeStatus::TimedOut | NodeStatus::Skipped) => NodeStatus::Completed,
         Some(status) => status,
     }

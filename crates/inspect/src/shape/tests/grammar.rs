@@ -142,7 +142,7 @@ impl Parsed {
     }
 }
 
-/// The text of a label as Mermaid draws it.
+/// Returns the text of a label as Mermaid draws it.
 fn read(label: &str) -> Result<String, String> {
     let mut text = String::new();
     let mut rest = label;

@@ -33,7 +33,7 @@ impl Draw {
 
 /// A record of any kind.
 pub(crate) fn any_body() -> impl Strategy<Value = Body> {
-    let places = vec![
+    let paths = vec![
         "a:0",
         "b:0",
         "b:1",
@@ -42,7 +42,7 @@ pub(crate) fn any_body() -> impl Strategy<Value = Body> {
         "each/~0/a:0",
         "each/~1/a:0",
     ];
-    let location = proptest::sample::select(places);
+    let location = proptest::sample::select(paths);
     let child = proptest::sample::select(vec![None, Some("ship-1"), Some("ship-2")]);
     let kinds = 0..Body::TYPE_NAMES.len();
     let fields = (location, 0u32..4, any::<bool>(), kinds, child);
@@ -99,7 +99,7 @@ pub(crate) fn any_open_body() -> impl Strategy<Value = Body> {
 }
 
 fn inbox(draw: &Draw) -> Vec<Body> {
-    let place = draw.location.as_str();
+    let path = draw.location.as_str();
     let purposes = [
         TimerPurpose::Sleep,
         TimerPurpose::Wait,
@@ -114,38 +114,38 @@ fn inbox(draw: &Draw) -> Vec<Body> {
     vec![
         created().into(),
         event(if draw.flag { "yes" } else { "no" }).into(),
-        answered(place, &format!("rpc_{}", draw.number)).into(),
+        answered(path, &format!("rpc_{}", draw.number)).into(),
         fired(
             purpose,
-            (draw.number > 0).then_some(place),
+            (draw.number > 0).then_some(path),
             time(100 * u64::from(draw.number)),
         )
         .into(),
         ChildFinished {
             run: draw.child.clone(),
-            ..child_finished(place)
+            ..child_finished(path)
         }
         .into(),
         pause().into(),
         ResumeRequested { by: None }.into(),
         cancel("no").into(),
-        terminated(&[place]).into(),
+        terminated(&[path]).into(),
         StepSkipped {
-            location: at(place),
+            location: at(path),
             result: json("0"),
             by: None,
             so_far: None,
         }
         .into(),
         StepEdited {
-            location: at(place),
+            location: at(path),
             result: json("1"),
             by: None,
             so_far: None,
         }
         .into(),
         ForcedFailure {
-            location: draw.flag.then(|| at(place)),
+            location: draw.flag.then(|| at(path)),
             error: failure("forced"),
             by: None,
             so_far: None,
@@ -161,8 +161,8 @@ fn inbox(draw: &Draw) -> Vec<Body> {
 }
 
 fn operations(draw: &Draw) -> Vec<Body> {
-    let place = draw.location.as_str();
-    let (location, branch) = (at(place), name("x"));
+    let path = draw.location.as_str();
+    let (location, branch) = (at(path), name("x"));
     let outcomes = [
         FailureOutcome::Retrying,
         FailureOutcome::Exhausted,
@@ -173,26 +173,26 @@ fn operations(draw: &Draw) -> Vec<Body> {
     let numbers = [u64::from(draw.number) + 1, u64::from(draw.number) + 5];
     let dropped = [(numbers[0], numbers[1])];
     vec![
-        started(place, draw.number).into(),
+        started(path, draw.number).into(),
         StepCompleted {
             sensitive: draw.flag,
-            ..completed_step(place, draw.number, "2")
+            ..completed_step(path, draw.number, "2")
         }
         .into(),
-        failed_step(place, draw.number, outcome).into(),
+        failed_step(path, draw.number, outcome).into(),
         StepAbandoned {
             location: location.clone(),
             so_far: None,
         }
         .into(),
-        sleeping(place).into(),
-        waiting(place, if draw.flag { &["yes"] } else { &["yes", "no"] }).into(),
-        took(place, &numbers).into(),
+        sleeping(path).into(),
+        waiting(path, if draw.flag { &["yes"] } else { &["yes", "no"] }).into(),
+        took(path, &numbers).into(),
         WaitTimedOut {
             location: location.clone(),
         }
         .into(),
-        asked(place, &format!("rpc_{}", draw.number)).into(),
+        asked(path, &format!("rpc_{}", draw.number)).into(),
         RpcCompleted {
             location: location.clone(),
             rpc_id: RpcId("rpc_1".into()),
@@ -237,7 +237,7 @@ fn operations(draw: &Draw) -> Vec<Body> {
                 1 => UndoMode::Internal,
                 _ => UndoMode::Undo,
             },
-            ..child(place, draw.flag)
+            ..child(path, draw.flag)
         }
         .into(),
     ]

@@ -5,14 +5,14 @@ use everstep_model::record::{
 };
 use everstep_model::{Generation, Record, RunId, Seed};
 
-use super::{CannotFork, ForkExtent, ForkPlan, Forked, fork};
+use super::super::{CannotFork, ForkExtent, ForkPlan, Forked, fork};
 use everstep_samples::*;
 
-pub(super) fn id(text: &str) -> RunId {
+pub(in crate::fork) fn id(text: &str) -> RunId {
     RunId::new(text).unwrap()
 }
 
-pub(super) fn plan(extent: ForkExtent) -> ForkPlan {
+pub(in crate::fork) fn plan(extent: ForkExtent) -> ForkPlan {
     ForkPlan {
         source: (id("r"), Generation::FIRST),
         began: time(0),
@@ -24,19 +24,19 @@ pub(super) fn plan(extent: ForkExtent) -> ForkPlan {
     }
 }
 
-pub(super) fn before(at_place: &str) -> ForkExtent {
+pub(in crate::fork) fn before(at_place: &str) -> ForkExtent {
     ForkExtent::Before {
         at: at(at_place),
         edited: None,
     }
 }
 
-pub(super) fn forked(journal: &Journal, extent: ForkExtent) -> Result<Forked, CannotFork> {
+pub(in crate::fork) fn forked(journal: &Journal, extent: ForkExtent) -> Result<Forked, CannotFork> {
     fork(&journal.0, ForkReason::Restart, &plan(extent))
 }
 
 /// Type names and locations, to compare journals.
-pub(super) fn lines(records: &[Record]) -> Vec<String> {
+pub(in crate::fork) fn lines(records: &[Record]) -> Vec<String> {
     let line = |record: &Record| {
         let body = &record.body;
         match body.location() {
@@ -47,20 +47,20 @@ pub(super) fn lines(records: &[Record]) -> Vec<String> {
     records.iter().map(line).collect()
 }
 
-pub(super) fn copied(journal: &Journal, extent: ForkExtent) -> Vec<String> {
+pub(in crate::fork) fn copied(journal: &Journal, extent: ForkExtent) -> Vec<String> {
     lines(&forked(journal, extent).unwrap().records)
 }
 
-pub(super) fn failed(causes: &[&str]) -> Failed {
+pub(in crate::fork) fn failed(causes: &[&str]) -> Failed {
     Failed {
         error: failure("gateway down"),
         rolled_back: false,
         abandoned: Vec::new(),
-        caused_by: causes.iter().map(|place| at(place)).collect(),
+        caused_by: causes.iter().map(|location| at(location)).collect(),
     }
 }
 
-pub(super) fn branches(owner: &str, names: &[&str]) -> BranchesStarted {
+pub(in crate::fork) fn branches(owner: &str, names: &[&str]) -> BranchesStarted {
     BranchesStarted {
         location: at(owner),
         kind: BranchesKind::Join,
@@ -68,15 +68,15 @@ pub(super) fn branches(owner: &str, names: &[&str]) -> BranchesStarted {
     }
 }
 
-pub(super) fn note(place: &str) -> Note {
+pub(in crate::fork) fn note(location: &str) -> Note {
     Note {
-        location: at(place),
+        location: at(location),
         text: "oops".to_owned(),
     }
 }
 
 /// `a` completed, `b` failed for good after one retry.
-pub(super) fn failed_in_b() -> Journal {
+pub(in crate::fork) fn failed_in_b() -> Journal {
     Journal::created()
         .with(started("a:0", 1))
         .with(completed_step("a:0", 1, "1"))

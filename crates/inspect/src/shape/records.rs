@@ -2,7 +2,7 @@
 
 use everstep_model::record::{
     BranchesKind, BranchesStarted, ChildFinished, ChildOutcome, ChildStarted, ForcedFailure,
-    LoopAdvanced, RpcCompleted, SwitchChosen, TimerFired, TimerPurpose, UndoFailed, WaitCompleted,
+    LoopAdvanced, SwitchChosen, TimerFired, TimerPurpose, WaitCompleted,
 };
 use everstep_model::{Body, Location, Name};
 
@@ -10,42 +10,48 @@ use super::draft::Draft;
 use super::node::{NodeKind, NodeStatus};
 
 impl Draft {
-    pub(super) fn grow(&mut self, body: &Body) {
+    pub(super) fn add(&mut self, body: &Body) {
         match body {
-            Body::StepStarted(r) => self.step(&r.location),
-            Body::StepCompleted(r) => self.step(&r.location),
-            Body::StepFailed(r) => self.step(&r.location),
-            Body::StepAbandoned(r) => self.step(&r.location),
-            Body::StepSkipped(r) => self.step(&r.location),
-            Body::StepEdited(r) => self.step(&r.location),
+            Body::StepStarted(_)
+            | Body::StepCompleted(_)
+            | Body::StepFailed(_)
+            | Body::StepAbandoned(_)
+            | Body::StepSkipped(_)
+            | Body::StepEdited(_) => self.steps(body.location()),
             Body::ForcedFailure(r) => self.forced_failure(r),
             Body::UndoStarted(r) => self.undo(&r.location, NodeStatus::Running),
             Body::UndoCompleted(r) => self.undo(&r.location, NodeStatus::Undone),
-            Body::UndoFailed(r) => self.undo_failed(r),
+            Body::UndoFailed(r) if r.retry_at.is_some() => {
+                self.undo(&r.location, NodeStatus::Retrying);
+            }
+            Body::UndoFailed(r) => self.undo(&r.location, NodeStatus::Failed),
             Body::UndoSkipped(r) => self.undo(&r.location, NodeStatus::Skipped),
             Body::NoReturn(r) => self.momentary(&r.location, NodeKind::NoReturn),
-            Body::Sleeping(r) => self.place(&r.location, NodeKind::Sleep),
+            Body::Sleeping(r) => self.open(&r.location, NodeKind::Sleep),
             Body::TimerFired(r) => self.timer_fired(r),
             Body::Waiting(r) => {
                 let names = r.names.clone();
-                self.place(&r.location, NodeKind::Wait { names });
+                self.open(&r.location, NodeKind::Wait { names });
             }
             Body::WaitCompleted(r) => self.wait_completed(r),
             Body::WaitTimedOut(r) => self.end(&r.location, is_wait, NodeStatus::TimedOut),
             Body::RpcRequested(r) => {
                 let method = r.method.clone();
-                self.place(&r.location, NodeKind::Rpc { method });
+                self.open(&r.location, NodeKind::Rpc { method });
             }
             Body::RpcAnswered(r) => self.end(&r.location, is_rpc, NodeStatus::Completed),
-            Body::RpcCompleted(r) => self.rpc_completed(r),
+            Body::RpcCompleted(r) if r.timed_out => {
+                self.end(&r.location, is_rpc, NodeStatus::TimedOut);
+            }
+            Body::RpcCompleted(r) => self.end(&r.location, is_rpc, NodeStatus::Completed),
             Body::BranchesStarted(r) => self.branches_started(r),
             Body::BranchCompleted(r) => {
                 let branch = self.branch(&r.location, &r.branch);
-                branch.settle(NodeStatus::Completed);
+                branch.set_outcome(NodeStatus::Completed);
             }
             Body::BranchFailed(r) => {
                 let branch = self.branch(&r.location, &r.branch);
-                branch.settle(NodeStatus::Failed);
+                branch.set_outcome(NodeStatus::Failed);
             }
             Body::RaceWon(r) => self.race_won(&r.location, &r.winner),
             Body::SwitchChosen(r) => self.switch_chosen(r),
@@ -67,24 +73,22 @@ impl Draft {
         }
     }
 
-    fn place(&mut self, location: &Location, kind: NodeKind) {
+    fn open(&mut self, location: &Location, kind: NodeKind) {
         self.at(location).is(kind);
     }
 
-    /// An operation that is complete when it is recorded.
+    /// Adds an operation that is complete when it is recorded.
     fn momentary(&mut self, location: &Location, kind: NodeKind) {
         let part = self.at(location);
         if part.is(kind) {
-            part.settle(NodeStatus::Completed);
+            part.set_outcome(NodeStatus::Completed);
         }
     }
 
-    fn step(&mut self, location: &Location) {
-        self.place(location, NodeKind::Step);
-    }
-
-    fn steps(&mut self, locations: &[Location]) {
-        locations.iter().for_each(|location| self.step(location));
+    fn steps<'a>(&mut self, locations: impl IntoIterator<Item = &'a Location>) {
+        for location in locations {
+            self.open(location, NodeKind::Step);
+        }
     }
 
     fn undo(&mut self, location: &Location, status: NodeStatus) {
@@ -95,21 +99,13 @@ impl Draft {
         }
     }
 
-    fn undo_failed(&mut self, record: &UndoFailed) {
-        let status = match record.retry_at {
-            Some(_) => NodeStatus::Retrying,
-            None => NodeStatus::Failed,
-        };
-        self.undo(&record.location, status);
-    }
-
     fn forced_failure(&mut self, record: &ForcedFailure) {
         let Some(location) = &record.location else {
             return;
         };
         let part = self.at(location);
         part.kind.get_or_insert(NodeKind::Step);
-        part.settle(NodeStatus::Failed);
+        part.set_outcome(NodeStatus::Failed);
     }
 
     fn timer_fired(&mut self, record: &TimerFired) {
@@ -133,19 +129,10 @@ impl Draft {
     /// timeout.
     fn wait_completed(&mut self, record: &WaitCompleted) {
         if let Some(part) = self.known(&record.location) {
-            part.settled
+            part.outcome
                 .take_if(|status| *status == NodeStatus::TimedOut);
         }
         self.end(&record.location, is_wait, NodeStatus::Completed);
-    }
-
-    fn rpc_completed(&mut self, record: &RpcCompleted) {
-        let status = if record.timed_out {
-            NodeStatus::TimedOut
-        } else {
-            NodeStatus::Completed
-        };
-        self.end(&record.location, is_rpc, status);
     }
 
     fn branches_started(&mut self, record: &BranchesStarted) {
@@ -153,7 +140,7 @@ impl Draft {
             BranchesKind::Join => NodeKind::Join,
             BranchesKind::Race => NodeKind::Race,
         };
-        self.place(&record.location, kind);
+        self.open(&record.location, kind);
         for branch in &record.branches {
             self.branch(&record.location, branch)
                 .is(NodeKind::Branch { won: false });
@@ -162,17 +149,17 @@ impl Draft {
 
     fn race_won(&mut self, race: &Location, winner: &Name) {
         let part = self.at(race);
-        if !part.is(NodeKind::Race) || part.settled.is_some() {
+        if !part.is(NodeKind::Race) || part.outcome.is_some() {
             return;
         }
-        part.settle(NodeStatus::Completed);
+        part.set_outcome(NodeStatus::Completed);
         let branch = self.branch(race, winner);
-        branch.settle(NodeStatus::Completed);
+        branch.set_outcome(NodeStatus::Completed);
         branch.kind = Some(NodeKind::Branch { won: true });
     }
 
     fn switch_chosen(&mut self, record: &SwitchChosen) {
-        self.place(&record.location, NodeKind::Switch);
+        self.open(&record.location, NodeKind::Switch);
         self.branch(&record.location, &record.branch)
             .is(NodeKind::Branch { won: false });
     }
@@ -180,13 +167,11 @@ impl Draft {
     fn loop_advanced(&mut self, record: &LoopAdvanced) {
         let begun = record.iteration.saturating_add(u64::from(record.done));
         let part = self.at(&record.location);
-        if let NodeKind::Loop { iterations } = part
-            .kind
-            .get_or_insert(NodeKind::Loop { iterations: begun })
-        {
+        let own = NodeKind::Loop { iterations: begun };
+        if let NodeKind::Loop { iterations } = part.kind.get_or_insert(own) {
             *iterations = begun.max(*iterations);
             if record.done {
-                part.settle(NodeStatus::Completed);
+                part.set_outcome(NodeStatus::Completed);
             }
         }
     }
@@ -200,7 +185,7 @@ impl Draft {
         });
         // The run does not wait for a detached child.
         if is_child && record.detached {
-            part.settle(NodeStatus::Completed);
+            part.set_outcome(NodeStatus::Completed);
         }
     }
 
@@ -216,7 +201,7 @@ impl Draft {
     fn end(&mut self, location: &Location, is_it: fn(&NodeKind) -> bool, status: NodeStatus) {
         let part = self.known(location);
         if let Some(part) = part.filter(|part| part.kind.as_ref().is_some_and(is_it)) {
-            part.settle(status);
+            part.set_outcome(status);
         }
     }
 }

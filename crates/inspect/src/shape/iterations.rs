@@ -4,10 +4,10 @@ use super::node::{Node, NodeKind, NodeStatus};
 
 /// Merges the body of the next iteration into that of the earlier ones. An open or failed state
 /// wins over others; otherwise the later state wins.
-pub(super) fn lay_over(mut body: Vec<Node>, iteration: Vec<Node>) -> Vec<Node> {
+pub(super) fn merge_iteration(mut body: Vec<Node>, iteration: Vec<Node>) -> Vec<Node> {
     for (position, node) in iteration.into_iter().enumerate() {
         // Most iterations call the same operations in the same order.
-        let is_same = |other: &Node| is_same_place(other, &node);
+        let is_same = |other: &Node| is_same_operation(other, &node);
         let found = if body.get(position).is_some_and(is_same) {
             Some(position)
         } else {
@@ -21,13 +21,13 @@ pub(super) fn lay_over(mut body: Vec<Node>, iteration: Vec<Node>) -> Vec<Node> {
     body
 }
 
-fn is_same_place(a: &Node, b: &Node) -> bool {
+fn is_same_operation(a: &Node, b: &Node) -> bool {
     a.location.name == b.location.name && a.location.counter == b.location.counter
 }
 
 fn merge(below: &mut Node, above: Node) {
     let children = std::mem::take(&mut below.children);
-    below.children = lay_over(children, above.children);
+    below.children = merge_iteration(children, above.children);
     below.undo = below.undo.max(above.undo);
     let is_shown = weight(above.status) >= weight(below.status);
     if is_shown {
@@ -48,6 +48,6 @@ fn merge(below: &mut Node, above: Node) {
 fn weight(status: NodeStatus) -> NodeStatus {
     match status {
         NodeStatus::TimedOut | NodeStatus::Skipped => NodeStatus::Completed,
-        telling => telling,
+        other => other,
     }
 }
