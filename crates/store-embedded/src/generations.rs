@@ -1,6 +1,7 @@
 //! A bounded cache of recently used values.
 //!
-//! Two generations bound it: what is not touched while the young one fills up twice is forgotten.
+//! It has two generations. When the young one is full, it replaces the old one, so values that were
+//! not used in between are evicted.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -8,7 +9,7 @@ use std::hash::{BuildHasher, Hash, RandomState};
 pub(crate) struct Generations<K, V, S = RandomState> {
     young: HashMap<K, V, S>,
     old: HashMap<K, V, S>,
-    /// How many one generation holds.
+    /// The capacity of one generation.
     half: usize,
 }
 
@@ -44,49 +45,4 @@ impl<K: Hash + Eq + Clone, V: Clone, S: BuildHasher + Default> Generations<K, V,
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn it_never_outgrows_its_bound() {
-        let mut known = Generations::<u64, u64>::new(10);
-        for key in 0..1_000 {
-            known.keep(key, 0);
-            assert!(known.young.len() + known.old.len() <= 10);
-        }
-    }
-
-    #[test]
-    fn what_is_in_use_stays() {
-        let mut known = Generations::<u64, u64>::new(10);
-        known.keep(0, 7);
-        for key in 1..1_000 {
-            known.keep(key, 0);
-            assert_eq!(known.get(&0), Some(7));
-        }
-    }
-
-    #[test]
-    fn an_older_value_never_comes_back() {
-        let mut known = Generations::<u64, u64>::new(4);
-        for value in 0..100 {
-            known.keep(0, value);
-            for other in 1..=value % 5 {
-                known.keep(other, 0);
-            }
-            assert!(known.get(&0).is_none_or(|found| found == value));
-        }
-    }
-
-    #[test]
-    fn what_is_forgotten_is_in_neither_generation() {
-        let mut known = Generations::<u64, u64>::new(4);
-        for key in 0..3 {
-            known.keep(key, 0);
-        }
-        for key in 0..3 {
-            known.forget(&key);
-            assert_eq!(known.get(&key), None);
-        }
-    }
-}
+mod tests;

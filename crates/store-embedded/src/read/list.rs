@@ -1,13 +1,14 @@
 //! Pages of the list of runs, newest first.
 //!
-//! Filters by workflow and status walk the index of exactly those, merged by stream number; a tag
-//! walks the index of that tag; without any of them the heads are walked. The rest of the filters
-//! is applied to the rows found.
+//! A tag filter scans the list of that tag. Filters by workflow and status scan the matching lists,
+//! merged by stream number. Without any of them all heads are scanned. The other filters are applied
+//! to the rows found.
 
 use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::Arc;
 
 use everstep_model::{Name, RunStatus, StreamNumber};
+use everstep_store::encoding::checked_name;
 use everstep_store::{Count, Cursor, ListPage, ListQuery, RunRow, StoreError};
 use fjall::{Iter, Readable};
 
@@ -32,21 +33,14 @@ pub(crate) fn page(view: &View<'_>, query: &ListQuery) -> Result<ListPage, Store
     Ok(page)
 }
 
-/// Counts runs. Where a set of streams is exactly what is asked for, its members are counted;
-/// otherwise every candidate is compared with the filters.
+/// Counts runs. If the lists contain exactly the matching runs, counts their members; otherwise
+/// compares every candidate with the filters.
 pub(crate) fn count(view: &View<'_>, query: &ListQuery) -> Result<Count, StoreError> {
     let any_time = query.created_from.is_none() && query.created_before.is_none();
-    let is_set = match &query.tag {
-        Some(_) => query.workflows.is_empty() && query.statuses.is_empty(),
-        None => true,
-    };
+    let any_status = query.workflows.is_empty() && query.statuses.is_empty();
     let mut number = 0;
-    if any_time && is_set {
-        let lists = match &query.tag {
-            Some(tag) => vec![keys::tag(tag)],
-            None => lists_of_workflows(view, query)?,
-        };
-        for list in lists {
+    if any_time && (query.tag.is_none() || any_status) {
+        for list in lists(view, query)? {
             number += members::count(view, list)?;
         }
     } else {
@@ -64,7 +58,7 @@ pub(crate) fn count(view: &View<'_>, query: &ListQuery) -> Result<Count, StoreEr
 /// Candidates in descending order of stream numbers.
 enum Walk {
     Heads(Iter),
-    Index(Merge),
+    Lists(Merge),
 }
 
 impl Walk {
@@ -73,14 +67,10 @@ impl Walk {
             let all = view.snapshot.range(&view.tables.heads, ..keys::stream(end));
             return Ok(Self::Heads(all));
         }
-        let lists = match &query.tag {
-            Some(tag) => vec![keys::tag(tag)],
-            None => lists_of_workflows(view, query)?,
-        };
-        Merge::new(view, lists, end).map(Self::Index)
+        Merge::new(view, lists(view, query)?, end).map(Self::Lists)
     }
 
-    /// The next run that passes all filters.
+    /// Returns the next run that passes all filters.
     fn next_match(
         &mut self,
         view: &View<'_>,
@@ -92,14 +82,12 @@ impl Walk {
             };
             let head = match view.head_row(number) {
                 Err(error) if error.is_damage() => {
-                    failure::left_out("list of runs", &error);
+                    failure::log_skipped("list of runs", &error);
                     continue;
                 }
-                head => head?,
+                head => head?.filter(|head| !head.superseded),
             };
-            let run = head
-                .filter(|head| !head.superseded)
-                .and_then(|head| head.run);
+            let run = head.and_then(|head| head.run);
             if let Some(run) = run.filter(|run| query.matches(run)) {
                 return Ok(Some((number, Arc::unwrap_or_clone(run))));
             }
@@ -108,16 +96,23 @@ impl Walk {
 
     fn next_number(&mut self, view: &View<'_>) -> Result<Option<StreamNumber>, StoreError> {
         match self {
-            Self::Heads(iter) => take_head(view, iter),
-            Self::Index(merge) => merge.next(view),
+            Self::Heads(heads) => {
+                let Some(row) = heads.next_back() else {
+                    return Ok(None);
+                };
+                let key = view.tables.check(row.key())?;
+                let number = view.check("the key of a head", keys::stream_of_head(&key));
+                number.map(Some)
+            }
+            Self::Lists(merge) => merge.next(view),
         }
     }
 }
 
-/// Several descending walks as one, without repetitions.
+/// Merges several descending walks.
 struct Merge {
     walks: Vec<ListWalk>,
-    /// The next number of each walk, and which walk it is.
+    /// The next number of each walk, with the index of the walk.
     heap: BinaryHeap<(StreamNumber, usize)>,
 }
 
@@ -138,32 +133,24 @@ impl Merge {
     }
 
     fn next(&mut self, view: &View<'_>) -> Result<Option<StreamNumber>, StoreError> {
-        let Some((number, place)) = self.heap.pop() else {
+        let Some((number, index)) = self.heap.pop() else {
             return Ok(None);
         };
-        if let Some(walk) = self.walks.get_mut(place)
+        if let Some(walk) = self.walks.get_mut(index)
             && let Some(following) = walk.next(view)?
         {
-            self.heap.push((following, place));
+            self.heap.push((following, index));
         }
         Ok(Some(number))
     }
 }
 
-fn take_head(view: &View<'_>, walk: &mut Iter) -> Result<Option<StreamNumber>, StoreError> {
-    let Some(row) = walk.next_back() else {
-        return Ok(None);
-    };
-    let key = row.key().map_err(|error| view.tables.failed(&error))?;
-    let number = keys::stream_of_head(&key);
-    number
-        .map(Some)
-        .map_err(|d| view.damaged("the key of a head", d))
-}
-
-/// One list per workflow and status asked for; each run has one status, so no run is in two of
-/// them.
-fn lists_of_workflows(view: &View<'_>, query: &ListQuery) -> Result<Vec<Vec<u8>>, StoreError> {
+/// Returns the list of the tag, or the lists of all combinations of workflow and status. Each run
+/// has one status, so these lists have no member in common.
+fn lists(view: &View<'_>, query: &ListQuery) -> Result<Vec<Vec<u8>>, StoreError> {
+    if let Some(tag) = &query.tag {
+        return Ok(vec![keys::tag(tag)]);
+    }
     let workflows: BTreeSet<Name> = match query.workflows.as_slice() {
         [] => all_workflows(view)?,
         named => named.iter().cloned().collect(),
@@ -180,20 +167,22 @@ fn lists_of_workflows(view: &View<'_>, query: &ListQuery) -> Result<Vec<Vec<u8>>
     Ok(workflows.iter().flat_map(of_workflow).collect())
 }
 
-/// Every workflow that has runs: one seek each, over all their runs at once.
+/// Returns all workflows that have runs, with one seek for each.
 fn all_workflows(view: &View<'_>) -> Result<BTreeSet<Name>, StoreError> {
-    let (begin, end) = keys::all_workflows();
-    let mut from = begin.to_vec();
+    let all = keys::all_workflows();
+    let mut from = all.start.to_vec();
     let mut workflows = BTreeSet::new();
     loop {
-        let mut rest = view.snapshot.range(&view.tables.lists, from..end.to_vec());
+        let mut rest = view
+            .snapshot
+            .range(&view.tables.lists, from..all.end.to_vec());
         let Some(row) = rest.next() else {
             return Ok(workflows);
         };
-        let key = row.key().map_err(|error| view.tables.failed(&error))?;
-        let name = keys::workflow_of(&key).and_then(everstep_store::encoding::checked_name);
-        let name = name.map_err(|d| view.damaged("a list row", d))?;
-        // Statuses are small numbers, so this is behind every run of the workflow.
+        let key = view.tables.check(row.key())?;
+        let name = keys::workflow_of(&key).and_then(checked_name);
+        let name = view.check("a list row", name)?;
+        // Statuses are small numbers, so this key follows all lists of the workflow.
         from = keys::workflow(name.as_str());
         from.push(u8::MAX);
         workflows.insert(name);

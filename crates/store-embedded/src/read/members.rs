@@ -6,10 +6,10 @@ use fjall::{Guard, Iter, Readable};
 
 use crate::encoding::keys;
 use crate::encoding::page::{self, Page};
-use crate::sets::{Set, decode_or_make};
+use crate::sets::{Set, decode_or_rebuild};
 use crate::storage::view::View;
 
-/// The members on one page that are still to come.
+/// Iterates over the members of one page, newest first.
 #[derive(Default)]
 pub(crate) struct Members {
     first: StreamNumber,
@@ -18,12 +18,9 @@ pub(crate) struct Members {
 
 impl Members {
     pub(crate) fn of_row(view: &View<'_>, set: &Set, row: Guard) -> Result<Self, StoreError> {
-        let (key, value) = row
-            .into_inner()
-            .map_err(|error| view.tables.failed(&error))?;
-        let first = keys::first_of_page(&key);
-        let first = first.map_err(|d| view.damaged("the key of a page", d))?;
-        let left = decode_or_make(view, set, page::number_of(first), &value)?;
+        let (key, value) = view.tables.check(row.into_inner())?;
+        let first = view.check("the key of a page", keys::first_of_page(&key))?;
+        let left = decode_or_rebuild(view, set, page::number_of(first), &value)?;
         Ok(Self { first, left })
     }
 }
@@ -37,7 +34,7 @@ impl Iterator for Members {
     }
 }
 
-/// The number of members of one list.
+/// Counts the members of one list.
 pub(crate) fn count(view: &View<'_>, list: Vec<u8>) -> Result<u64, StoreError> {
     let list = Set::List(list);
     let pages = list.key(0)..=list.key(u64::MAX);
@@ -47,7 +44,7 @@ pub(crate) fn count(view: &View<'_>, list: Vec<u8>) -> Result<u64, StoreError> {
     })
 }
 
-/// The members of one list before a stream.
+/// Iterates over the members of one list before a stream, newest first.
 pub(crate) struct ListWalk {
     list: Set,
     pages: Iter,
@@ -69,7 +66,7 @@ impl ListWalk {
 
     pub(crate) fn next(&mut self, view: &View<'_>) -> Result<Option<StreamNumber>, StoreError> {
         loop {
-            // Only the page that the end is on has some that are behind it.
+            // Only the first page has members at or after the end.
             if let Some(number) = self.page.find(|number| *number < self.end) {
                 return Ok(Some(number));
             }

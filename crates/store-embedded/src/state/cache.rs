@@ -1,7 +1,7 @@
-//! The heads of streams in use, so that a step commit reads nothing.
+//! A cache of the heads of streams in use, so that the commit of a step reads nothing.
 //!
-//! What is forgotten is loaded again from its rows when it is needed. Only the committer puts heads
-//! in, and only after their commit is durable.
+//! Evicted heads are loaded from their rows when they are needed. Only the write path adds heads,
+//! after their commit has become durable.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -31,7 +31,7 @@ impl HeadCache {
         self.heads().get(&number.0)
     }
 
-    /// The heads of a batch that is durable.
+    /// Applies the changes of a durable batch.
     pub(crate) fn publish(&self, published: impl IntoIterator<Item = Published>) {
         let mut heads = self.heads();
         for head in published {
@@ -43,16 +43,14 @@ impl HeadCache {
     }
 }
 
-/// The effect of a batch on the cached head of a stream.
+/// A change of the cache.
 pub(crate) enum Published {
-    /// It is in use.
     Keep(Arc<Head>),
-    /// It was removed or closed.
     Forget(StreamNumber),
 }
 
-/// Stream numbers are dense and chosen by the store, so one multiplication spreads them well
-/// enough.
+/// Hashes with one multiplication, which suffices because stream numbers are dense and chosen by the
+/// store.
 #[derive(Default)]
 pub(crate) struct NumberHasher(u64);
 

@@ -23,7 +23,7 @@ pub(crate) struct Inner {
     pub(crate) effects: Effects,
     pub(crate) writer: Mutex<Writer>,
     pub(crate) tables: Tables,
-    /// Noted when the tables are closed.
+    /// Written after the tables are closed.
     pub(crate) extent: NoteExtent,
     /// Released last.
     pub(crate) _lock: DirectoryLock,
@@ -31,11 +31,8 @@ pub(crate) struct Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        let is_healthy = self
-            .writer
-            .get_mut()
-            .is_ok_and(|writer| writer.poisoned.is_none());
-        if !is_healthy {
+        let writer = self.writer.get_mut();
+        if writer.is_err() || writer.is_ok_and(|writer| writer.poisoned.is_some()) {
             self.extent.disarm();
         }
     }

@@ -7,12 +7,12 @@ use everstep_store::StoreError;
 
 use crate::storage::pressure::Pressure;
 
-/// What only the committer touches.
+/// The state that only the write path uses.
 pub(crate) struct Writer {
     pub(crate) next_stream: StreamNumber,
     /// The term of new streams.
     pub(crate) term: Term,
-    /// Why nothing is written any more.
+    /// The failure that ended all writing.
     pub(crate) poisoned: Option<String>,
     pub(crate) pressure: Pressure,
 }

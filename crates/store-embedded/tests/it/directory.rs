@@ -18,7 +18,10 @@ impl Directory {
     /// A store that forgets almost every head at once, and has to load it again.
     pub(crate) fn forgetful(clock: Arc<dyn Clock>) -> Self {
         Self {
-            options: Options::default().with_heads_cached(2),
+            options: Options {
+                heads_cached: 2,
+                ..Options::default()
+            },
             ..Self::new(clock)
         }
     }

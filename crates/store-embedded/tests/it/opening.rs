@@ -134,9 +134,11 @@ fn a_missing_mark_is_damage_not_an_empty_store() {
 fn a_small_cache_of_heads_changes_nothing_but_speed() {
     let folder = tempfile::tempdir().unwrap();
     let clock = Arc::new(TestClock::new());
-    let options = Options::default()
-        .with_heads_cached(2)
-        .with_cache_bytes(1 << 20);
+    let options = Options {
+        heads_cached: 2,
+        cache_bytes: 1 << 20,
+        ..Options::default()
+    };
     let store = EmbeddedStore::open_with(folder.path(), clock.clone(), options).unwrap();
     let f = Fixture { store, clock };
     block_on(async {

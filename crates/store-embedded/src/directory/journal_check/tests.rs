@@ -34,7 +34,7 @@ fn journal(batches: usize) -> (TempDir, std::path::PathBuf, Vec<usize>) {
 fn what_the_key_value_store_writes_is_whole() {
     let (_folder, path, ends) = journal(5);
     assert_eq!(ends.len(), 5);
-    let found = look_over(&path).unwrap();
+    let found = scan(&path).unwrap();
     assert_eq!(found.whole, ends[4] as u64);
     assert!(found.unread.is_none(), "space allocated ahead is zero");
     assert!(check(&path, Role::Sealed).is_ok());

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use everstep_model::Timestamp;
 use everstep_store::{Row, RpcRow};
 use everstep_store_testkit::sample;
 use proptest::prelude::*;

@@ -61,9 +61,11 @@ pub(super) fn store_in(root: &Path) -> std::path::PathBuf {
 /// Small tables, so that they are flushed and compacted all the time.
 pub(super) fn open(path: &Path) -> Result<Fixture<EmbeddedStore>, everstep_store::StoreError> {
     let clock = Arc::new(TestClock::new());
-    let options = Options::default()
-        .with_memtable_bytes(16 * 1024)
-        .with_cache_bytes(1 << 20);
+    let options = Options {
+        memtable_bytes: 16 * 1024,
+        cache_bytes: 1 << 20,
+        ..Options::default()
+    };
     let shared: Arc<dyn Clock> = clock.clone();
     EmbeddedStore::open_with(path, shared, options).map(|store| Fixture { store, clock })
 }
