@@ -34,7 +34,7 @@ async fn ids(f: &Fixture<EmbeddedStore>, status: RunStatus) -> Vec<String> {
 }
 
 #[test]
-fn a_damaged_page_is_made_again_from_the_heads() {
+fn a_damaged_page_is_rebuilt_from_the_heads() {
     let folder = tempfile::tempdir().unwrap();
     let open = || {
         let clock = Arc::new(TestClock::new());
@@ -53,7 +53,7 @@ fn a_damaged_page_is_made_again_from_the_heads() {
             }
         }
         drop(f);
-        // Nothing is known of it any more.
+        // Reopened, so that no page is cached.
         let f = open();
         assert_eq!(f.store.ready(None, 10).await.unwrap().len(), 3);
         assert_eq!(ids(&f, RunStatus::Running).await, ["c", "b", "a"]);
@@ -76,7 +76,7 @@ fn a_damaged_page_is_made_again_from_the_heads() {
 }
 
 #[test]
-fn runs_that_come_and_go_together_write_a_few_rows() {
+fn runs_that_begin_and_end_together_share_rows() {
     let folder = tempfile::tempdir().unwrap();
     let clock = Arc::new(TestClock::new());
     let store = EmbeddedStore::open(folder.path(), clock.clone()).unwrap();

@@ -12,7 +12,7 @@ use everstep_store_testkit::{Fixture, TestClock, block_on};
 use super::*;
 use crate::EmbeddedStore;
 
-/// On several pages, and for several batches of rows in format 1.
+/// Enough for several pages, and for several batches of rows in format 1.
 const RUNS: u64 = 3_000;
 
 fn open(folder: &Path) -> Fixture<EmbeddedStore> {
@@ -21,8 +21,8 @@ fn open(folder: &Path) -> Fixture<EmbeddedStore> {
     Fixture { store, clock }
 }
 
-/// Each has a tag of its own, every third one that they share; every fifth is ready, every
-/// seventh waits.
+/// Creates runs. Each has its own tag, every third one a shared tag; every fifth is ready, every
+/// seventh is waiting.
 async fn fill(f: &Fixture<EmbeddedStore>) {
     let creation = |number: u64| {
         let status = match number % 7 {
@@ -43,7 +43,7 @@ async fn fill(f: &Fixture<EmbeddedStore>) {
     f.store.commit(&batch).await.unwrap();
 }
 
-/// All that is read from sets.
+/// Reads lists and ready marks.
 async fn read(f: &Fixture<EmbeddedStore>) -> Vec<Vec<String>> {
     let by_status = ListQuery {
         statuses: vec![RunStatus::Waiting],
@@ -69,7 +69,7 @@ async fn read(f: &Fixture<EmbeddedStore>) -> Vec<Vec<String>> {
     found
 }
 
-/// Writes the sets as format 1 had them, those of streams from this one on.
+/// Writes the sets of format 1 for all streams from `from` on.
 fn write_rows_of_format_1(f: &Fixture<EmbeddedStore>, from: u64) {
     let tables = &f.store.0.tables;
     let view = View::new(tables);
@@ -88,7 +88,7 @@ fn write_rows_of_format_1(f: &Fixture<EmbeddedStore>, from: u64) {
     }
 }
 
-fn upgraded_from(mark: &str, spoil: impl FnOnce(&Fixture<EmbeddedStore>)) {
+fn assert_upgraded(mark: &str, prepare: impl FnOnce(&Fixture<EmbeddedStore>)) {
     let folder = tempfile::tempdir().unwrap();
     block_on(async {
         let f = open(folder.path());
@@ -96,7 +96,7 @@ fn upgraded_from(mark: &str, spoil: impl FnOnce(&Fixture<EmbeddedStore>)) {
         let before = read(&f).await;
         let counts: Vec<usize> = before.iter().map(Vec::len).collect();
         assert_eq!(counts, [428, 1_000, 1, 600]);
-        spoil(&f);
+        prepare(&f);
         drop(f);
         let file = folder.path().join("FORMAT");
         fs::write(&file, mark).unwrap();
@@ -107,8 +107,8 @@ fn upgraded_from(mark: &str, spoil: impl FnOnce(&Fixture<EmbeddedStore>)) {
 }
 
 #[test]
-fn a_store_in_format_1_is_read_as_before_and_is_in_format_3_then() {
-    upgraded_from("everstep store, format 1\n", |f| {
+fn a_store_in_format_1_is_upgraded() {
+    assert_upgraded("everstep store, format 1\n", |f| {
         let tables = &f.store.0.tables;
         for table in [&tables.lists, &tables.ready] {
             clear(tables, table).unwrap();
@@ -118,14 +118,14 @@ fn a_store_in_format_1_is_read_as_before_and_is_in_format_3_then() {
 }
 
 #[test]
-fn a_store_in_format_2_is_read_as_before_and_is_in_format_3_then() {
-    upgraded_from("everstep store, format 2\n", |_| {});
+fn a_store_in_format_2_is_upgraded() {
+    assert_upgraded("everstep store, format 2\n", |_| {});
 }
 
 #[test]
-fn an_upgrade_that_was_interrupted_begins_again() {
+fn an_interrupted_upgrade_starts_again() {
     for format in [2, 3] {
         let mark = format!("everstep store, format {format}, being upgraded\n");
-        upgraded_from(&mark, |f| write_rows_of_format_1(f, RUNS / 2));
+        assert_upgraded(&mark, |f| write_rows_of_format_1(f, RUNS / 2));
     }
 }

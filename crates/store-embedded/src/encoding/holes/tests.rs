@@ -10,7 +10,7 @@ fn range(first: u64, last: u64) -> RecordRange {
 }
 
 #[test]
-fn ranges_that_touch_become_one_and_end_where_the_stream_does() {
+fn adjacent_ranges_are_merged_and_clipped_to_the_stream() {
     let holes = Holes::default().with(&[range(5, 6), range(1, 3), range(9, 2)], RecordNumber(20));
     assert_eq!(holes.0, [range(1, 3), range(5, 6)]);
     let holes = holes.with(&[range(4, 4), range(18, 99)], RecordNumber(20));
@@ -18,7 +18,7 @@ fn ranges_that_touch_become_one_and_end_where_the_stream_does() {
 }
 
 #[test]
-fn what_lies_between_is_all_the_rest() {
+fn ranges_between_holes_are_complete() {
     let holes = Holes(vec![range(1, 3), range(6, 6)]);
     let between = |from, to| holes.between(RecordNumber(from), RecordNumber(to));
     assert_eq!(between(0, 9), [range(0, 0), range(4, 5), range(7, 9)]);

@@ -20,7 +20,7 @@ fn members(mut page: Page) -> BTreeSet<u64> {
 
 proptest! {
     #[test]
-    fn a_page_is_the_set_of_what_was_put(
+    fn a_page_contains_exactly_its_members(
         put in proptest::collection::vec((0..STREAMS, any::<bool>()), 0..200)
     ) {
         let (mut page, mut expected) = (Page::default(), BTreeSet::new());
@@ -37,7 +37,7 @@ proptest! {
     }
 
     #[test]
-    fn a_page_is_read_as_it_was_written(put in proptest::collection::btree_set(0..STREAMS, 1..600)) {
+    fn a_page_survives_encoding_and_decoding(put in proptest::collection::btree_set(0..STREAMS, 1..600)) {
         let page = page_of(&put);
         prop_assert_eq!(Page::decode(&page.encode()), Ok(page));
     }
@@ -51,14 +51,14 @@ fn a_set_of_one_takes_two_bytes() {
 }
 
 #[test]
-fn members_come_last_first() {
+fn members_are_taken_from_the_last_to_the_first() {
     let mut page = page_of(&BTreeSet::from([0, 7, 8, 300, 511]));
     let taken: Vec<u64> = std::iter::from_fn(|| page.take_last()).collect();
     assert_eq!(taken, [511, 300, 8, 7, 0]);
 }
 
 #[test]
-fn neighbours_share_a_page() {
+fn consecutive_streams_share_a_page() {
     assert_eq!(number_of(StreamNumber(511)), 0);
     assert_eq!(number_of(StreamNumber(512)), 1);
     assert_eq!(first_of(1), Ok(StreamNumber(512)));
