@@ -5,8 +5,37 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-pub(crate) struct Generations<K, V, S = RandomState> {
+/// A cache of durable values. Only the write path adds values, after they have become durable.
+pub(crate) struct Cache<K, V, S = RandomState>(Mutex<Generations<K, V, S>>);
+
+impl<K: Hash + Eq + Clone, V: Clone, S: BuildHasher + Default> Cache<K, V, S> {
+    pub(crate) fn new(capacity: usize) -> Self {
+        Self(Mutex::new(Generations::new(capacity)))
+    }
+
+    fn generations(&self) -> MutexGuard<'_, Generations<K, V, S>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn get(&self, key: &K) -> Option<V> {
+        self.generations().get(key)
+    }
+
+    /// Applies the changes of a durable batch; `None` removes a value.
+    pub(crate) fn publish(&self, changes: impl IntoIterator<Item = (K, Option<V>)>) {
+        let mut generations = self.generations();
+        for (key, value) in changes {
+            match value {
+                Some(value) => generations.keep(key, value),
+                None => generations.forget(&key),
+            }
+        }
+    }
+}
+
+struct Generations<K, V, S = RandomState> {
     young: HashMap<K, V, S>,
     old: HashMap<K, V, S>,
     /// The capacity of one generation.
@@ -14,7 +43,7 @@ pub(crate) struct Generations<K, V, S = RandomState> {
 }
 
 impl<K: Hash + Eq + Clone, V: Clone, S: BuildHasher + Default> Generations<K, V, S> {
-    pub(crate) fn new(capacity: usize) -> Self {
+    fn new(capacity: usize) -> Self {
         Self {
             young: HashMap::default(),
             old: HashMap::default(),
@@ -22,7 +51,7 @@ impl<K: Hash + Eq + Clone, V: Clone, S: BuildHasher + Default> Generations<K, V,
         }
     }
 
-    pub(crate) fn get(&mut self, key: &K) -> Option<V> {
+    fn get(&mut self, key: &K) -> Option<V> {
         if let Some(value) = self.young.get(key) {
             return Some(value.clone());
         }
@@ -31,14 +60,14 @@ impl<K: Hash + Eq + Clone, V: Clone, S: BuildHasher + Default> Generations<K, V,
         Some(value)
     }
 
-    pub(crate) fn keep(&mut self, key: K, value: V) {
+    fn keep(&mut self, key: K, value: V) {
         if self.young.len() >= self.half && !self.young.contains_key(&key) {
             self.old = std::mem::take(&mut self.young);
         }
         self.young.insert(key, value);
     }
 
-    pub(crate) fn forget(&mut self, key: &K) {
+    fn forget(&mut self, key: &K) {
         self.young.remove(key);
         self.old.remove(key);
     }

@@ -31,11 +31,10 @@ use crate::failure;
 use crate::options::Options;
 use crate::read::due::Due;
 use crate::read::effects::Effects;
-use crate::sets::KnownPages;
+use crate::sets::{PAGES_CACHED, PageCache};
 use crate::state::cache::HeadCache;
-use crate::state::inner::Inner;
+use crate::state::inner::{Inner, Writer};
 use crate::state::leases::Leases;
-use crate::state::writer::Writer;
 use crate::storage::pressure::Pressure;
 use crate::storage::tables::{self, Tables};
 use crate::storage::view::View;
@@ -58,19 +57,19 @@ pub(crate) fn open(
     }
     let io_failed = failure::of_io(&place);
     if mark == Mark::Absent {
-        format::begin(path).map_err(&io_failed)?;
+        format::write(path, format::CREATING).map_err(&io_failed)?;
     }
     let tables = open_tables(&data, options, &place)?;
     if mark == (Mark::Older { sets: true }) {
         // An older release must refuse a store that is partly upgraded.
-        format::begin_upgrade(path).map_err(&io_failed)?;
+        format::write(path, format::UPGRADING).map_err(&io_failed)?;
         upgrade::sets_from_heads(&tables)?;
     }
     if mark != Mark::Finished {
         // Must be durable first, because missing parts of a finished store are damage.
         folders::sync_below(&data)
             .and_then(|()| folders::sync_above(path))
-            .and_then(|()| format::finish(path))
+            .and_then(|()| format::write(path, format::FINISHED))
             .map_err(&io_failed)?;
     }
     let (next_stream, term) = next_stream(&tables)?;
@@ -78,7 +77,7 @@ pub(crate) fn open(
         clock,
         cache: HeadCache::new(options.heads_cached),
         leases: Leases::default(),
-        pages: KnownPages::new(),
+        pages: PageCache::new(PAGES_CACHED),
         due: Due::load(&tables)?,
         effects: Effects::load(&tables)?,
         writer: Mutex::new(Writer {
@@ -88,7 +87,7 @@ pub(crate) fn open(
             pressure: Pressure::new(options.memtable_bytes),
         }),
         tables,
-        extent: NoteExtent::new(path),
+        extent: NoteExtent(Some(path.to_owned())),
         _lock: lock,
     })
 }

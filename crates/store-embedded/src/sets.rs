@@ -8,7 +8,6 @@
 //! All sets can be derived from the heads, so a damaged page is rebuilt from those.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use everstep_model::StreamNumber;
 use everstep_store::{Head, StoreError};
@@ -17,12 +16,12 @@ use fjall::{Keyspace, OwnedWriteBatch, Readable};
 use crate::encoding::keys;
 use crate::encoding::page::{self, Page};
 use crate::failure;
-use crate::generations::Generations;
+use crate::generations::Cache;
 use crate::storage::tables::{Tables, put};
 use crate::storage::view::View;
 
 /// The number of cached pages. Runs in use are spread over fewer pages than that.
-const PAGES_CACHED: usize = 4_096;
+pub(crate) const PAGES_CACHED: usize = 4_096;
 
 /// A set of streams.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -67,29 +66,7 @@ pub(crate) type PageKey = (Set, u64);
 pub(crate) type Pages = HashMap<PageKey, Page>;
 
 /// A cache of durable pages. Only the write path uses it.
-pub(crate) struct KnownPages(Mutex<Generations<PageKey, Page>>);
-
-impl KnownPages {
-    pub(crate) fn new() -> Self {
-        Self(Mutex::new(Generations::new(PAGES_CACHED)))
-    }
-
-    fn pages(&self) -> MutexGuard<'_, Generations<PageKey, Page>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn get(&self, key: &PageKey) -> Option<Page> {
-        self.pages().get(key)
-    }
-
-    /// Adds the pages of a durable batch.
-    pub(crate) fn publish(&self, batch: Pages) {
-        let mut pages = self.pages();
-        for (key, page) in batch {
-            pages.keep(key, page);
-        }
-    }
-}
+pub(crate) type PageCache = Cache<PageKey, Page>;
 
 /// Writes pages. An empty page has no row.
 pub(crate) fn put_rows(pages: &Pages, tables: &Tables, rows: &mut OwnedWriteBatch) {

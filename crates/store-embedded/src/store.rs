@@ -47,7 +47,7 @@ impl EmbeddedStore {
                 None => return Ok(None),
             },
         };
-        match self.0.cache.get(number) {
+        match self.0.cache.get(&number) {
             Some(head) => Ok(Some(head)),
             None => Ok(View::new(&self.0.tables).head(number)?.map(Arc::new)),
         }

@@ -32,6 +32,19 @@ pub enum Outcome {
     Refused(Refusal),
 }
 
+impl Outcome {
+    /// Returns the outcome of a commit that appends no records.
+    #[must_use]
+    pub fn committed(stream: StreamNumber, next: RecordNumber) -> Self {
+        Self::Committed {
+            stream,
+            first: next,
+            before: Vec::new(),
+            taken: None,
+        }
+    }
+}
+
 /// The reason why a commit was refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages explain the variants")]
@@ -55,7 +68,7 @@ pub enum Refusal {
     Fenced,
     /// The sequence of an executor commit is neither the next nor the last one, or the sender of
     /// the commit has since sent one with a higher number.
-    #[error("the commit comes out of order")]
+    #[error("the commit is out of order")]
     OutOfOrder,
     /// Only an executor may write such a record.
     #[error("an inbox commit may only append inbox records")]

@@ -13,31 +13,13 @@ use crate::directory::journal_check::whole;
 const FILE: &str = "EXTENT";
 
 /// Writes the file when it is dropped, which happens after the tables and before the lock.
-pub(crate) struct NoteExtent {
-    directory: PathBuf,
-    is_clean: bool,
-}
-
-impl NoteExtent {
-    pub(crate) fn new(directory: &Path) -> Self {
-        Self {
-            directory: directory.to_owned(),
-            is_clean: true,
-        }
-    }
-
-    /// Skips writing the file, because a write to the store has failed.
-    pub(crate) fn disarm(&mut self) {
-        self.is_clean = false;
-    }
-}
+/// `None` after a write to the store has failed.
+pub(crate) struct NoteExtent(pub(crate) Option<PathBuf>);
 
 impl Drop for NoteExtent {
     fn drop(&mut self) {
-        if self.is_clean {
-            // Without the file, the check of the next opening is only more lenient.
-            let _ = note(&self.directory);
-        }
+        // Without the file, the check of the next opening is only more lenient.
+        let _ = self.0.as_deref().map(note);
     }
 }
 

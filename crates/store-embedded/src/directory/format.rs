@@ -21,8 +21,10 @@ const WITHOUT_PAGES: u32 = 1;
 
 const FILE: &str = "FORMAT";
 const PREFIX: &str = "everstep store, format ";
-const UNFINISHED: &str = ", being created";
-const UPGRADING: &str = ", being upgraded";
+/// The endings of the line in each state of a store.
+pub(crate) const CREATING: &str = ", being created";
+pub(crate) const UPGRADING: &str = ", being upgraded";
+pub(crate) const FINISHED: &str = "";
 
 /// The content of `FORMAT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +53,7 @@ pub(crate) fn parse(text: &str, place: &str) -> Result<Mark, StoreError> {
     let damaged = || StoreError::corrupt(format!("{place}/{FILE}"), detail);
     let line = text.strip_suffix('\n').ok_or_else(damaged)?;
     let version = line.strip_prefix(PREFIX).ok_or_else(damaged)?;
-    let unfinished = version.strip_suffix(UNFINISHED);
+    let unfinished = version.strip_suffix(CREATING);
     let upgrading = version.strip_suffix(UPGRADING);
     match unfinished.or(upgrading).unwrap_or(version).parse::<u32>() {
         Ok(WITHOUT_PAGES..=FORMAT) if unfinished.is_some() => Ok(Mark::Unfinished),
@@ -68,23 +70,8 @@ pub(crate) fn parse(text: &str, place: &str) -> Result<Mark, StoreError> {
     }
 }
 
-/// Marks the store as being created.
-pub(crate) fn begin(directory: &Path) -> io::Result<()> {
-    write(directory, UNFINISHED)
-}
-
-/// Marks the store as being upgraded to the current format.
-pub(crate) fn begin_upgrade(directory: &Path) -> io::Result<()> {
-    write(directory, UPGRADING)
-}
-
-/// Marks the store as complete in the current format.
-pub(crate) fn finish(directory: &Path) -> io::Result<()> {
-    write(directory, "")
-}
-
-/// Writes the mark atomically.
-fn write(directory: &Path, ending: &str) -> io::Result<()> {
+/// Writes the mark of the current format atomically.
+pub(crate) fn write(directory: &Path, ending: &str) -> io::Result<()> {
     let temporary = directory.join("FORMAT.new");
     let mut file = File::create(&temporary)?;
     writeln!(file, "{PREFIX}{FORMAT}{ending}")?;

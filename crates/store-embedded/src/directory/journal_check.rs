@@ -167,13 +167,13 @@ fn take<const N: usize>(reader: &mut impl Read) -> io::Result<[u8; N]> {
     Ok(bytes)
 }
 
-/// Decodes a little-endian number within bytes.
 fn number(bytes: &[u8], start: usize, length: usize) -> u64 {
-    let bytes = bytes.get(start..start + length).unwrap_or_default();
-    bytes
-        .iter()
-        .rev()
-        .fold(0, |number, byte| (number << 8) | u64::from(*byte))
+    little_endian(bytes.get(start..start + length).unwrap_or_default())
+}
+
+pub(crate) fn little_endian(bytes: &[u8]) -> u64 {
+    let bytes = bytes.iter().rev();
+    bytes.fold(0, |number, byte| (number << 8) | u64::from(*byte))
 }
 
 /// Returns whether a whole batch begins anywhere in the bytes. Payloads cannot look like one, because

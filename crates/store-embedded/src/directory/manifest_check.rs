@@ -23,6 +23,7 @@ use std::path::Path;
 use everstep_store::StoreError;
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::directory::journal_check::little_endian;
 use crate::failure;
 
 const TRAILER_BYTES: u64 = 38;
@@ -109,10 +110,8 @@ impl<'a> Bytes<'a> {
         Some(taken)
     }
 
-    /// Reads a little-endian number.
     fn number(&mut self, length: usize) -> Option<u64> {
-        let bytes = self.take(length)?.iter().rev();
-        Some(bytes.fold(0, |number, byte| (number << 8) | u64::from(*byte)))
+        self.take(length).map(little_endian)
     }
 }
 

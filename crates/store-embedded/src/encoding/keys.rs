@@ -31,11 +31,7 @@ const BY_WORKFLOW: u8 = b'w';
 const BY_TAG: u8 = b't';
 
 pub(crate) fn frame(stream: StreamNumber, first: RecordNumber) -> [u8; 16] {
-    let mut key = [0; 16];
-    let (high, low) = key.split_at_mut(8);
-    high.copy_from_slice(&stream.0.to_be_bytes());
-    low.copy_from_slice(&first.0.to_be_bytes());
-    key
+    (u128::from(stream.0) << 64 | u128::from(first.0)).to_be_bytes()
 }
 
 pub(crate) fn first_of_frame(key: &[u8]) -> Result<RecordNumber, Damaged> {

@@ -7,8 +7,7 @@ use crate::encoding::keys;
 use crate::encoding::values;
 use crate::read::due::DueChanges;
 use crate::sets;
-use crate::state::inner::Inner;
-use crate::state::writer::Writer;
+use crate::state::inner::{Inner, Writer};
 use crate::storage::pressure::Pressure;
 use crate::storage::tables::{Tables, put};
 use crate::write::stage::{Stage, Staged};
@@ -37,7 +36,10 @@ pub(crate) fn commit(inner: &Inner, batch: &[Commit]) -> Result<Vec<Outcome>, St
     let heads = stage.heads.into_values();
     inner.cache.publish(heads.map(Staged::into_published));
     inner.due.publish(due);
-    inner.pages.publish(stage.pages);
+    let pages = stage.pages.into_iter();
+    inner
+        .pages
+        .publish(pages.map(|(key, page)| (key, Some(page))));
     inner.effects.publish(stage.effects);
     Ok(outcomes)
 }

@@ -9,7 +9,7 @@ use super::lease::InboxLease;
 use super::rows::RowChanges;
 
 /// Delivers to the inbox of a stream. Any node may do so, without a right to execute the run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct DeliverCommit {
     pub stream: StreamNumber,
     pub now: Timestamp,
@@ -41,17 +41,7 @@ impl DeliverCommit {
         Self {
             stream,
             now,
-            id: None,
-            guards: Vec::new(),
-            dedup: None,
-            records: Vec::new(),
-            drop: Vec::new(),
-            lease: InboxLease::Keep,
-            status: None,
-            ready: None,
-            gate: GateChange::Keep,
-            close: false,
-            rows: RowChanges::default(),
+            ..Self::default()
         }
     }
 }

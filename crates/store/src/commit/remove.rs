@@ -10,7 +10,7 @@ use super::rows::RowChanges;
 ///
 /// All streams must be closed, except user streams, and the first one must not be superseded.
 /// Timers are indexed by time and not by stream, so the commit names those that are left.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct RemoveCommit {
     /// The streams of a run start with its newest generation.
     pub streams: Vec<StreamNumber>,
@@ -28,9 +28,7 @@ impl RemoveCommit {
         Self {
             streams,
             now,
-            id: None,
-            guards: Vec::new(),
-            rows: RowChanges::default(),
+            ..Self::default()
         }
     }
 }

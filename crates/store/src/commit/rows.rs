@@ -37,7 +37,7 @@ impl RowChanges {
 /// A closed user stream accepts it. A closed run accepts it if it only deletes, because rows that a
 /// run left behind are cleared after its end. For the same reason it may delete rows of a stream
 /// that no longer exists.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct RowsCommit {
     /// The stream that the rows belong to.
     pub stream: StreamNumber,
@@ -53,9 +53,7 @@ impl RowsCommit {
         Self {
             stream,
             now,
-            id: None,
-            guards: Vec::new(),
-            rows: RowChanges::default(),
+            ..Self::default()
         }
     }
 

@@ -125,13 +125,14 @@ impl State {
             Some(head) => self.change(&commit.rows, head, now),
             None => self.delete(&commit.rows),
         }
-        Ok(committed(commit.stream, head.map(|head| head.next)))
+        let next = head.map(|head| head.next).unwrap_or_default();
+        Ok(Outcome::committed(commit.stream, next))
     }
 
     fn remove(&mut self, commit: &RemoveCommit, now: Timestamp) -> Result<Outcome, Refusal> {
         let head = |number| self.streams.get(number).map(|stream| &stream.head);
         let heads: Vec<_> = commit.streams.iter().map(head).collect();
-        let first = heads.first().copied().flatten().map(|latest| latest.next);
+        let next = heads.first().copied().flatten().map(|latest| latest.next);
         judge_removal(&heads, commit, &self.context(None, now))?;
         self.delete(&commit.rows);
         for number in &commit.streams {
@@ -147,7 +148,7 @@ impl State {
             self.rows.insert(row.key(), row);
         }
         let latest = commit.streams.first().copied().unwrap_or_default();
-        Ok(committed(latest, first))
+        Ok(Outcome::committed(latest, next.unwrap_or_default()))
     }
 
     fn context<'a>(&'a self, stream: Option<&'a Stream>, now: Timestamp) -> Context<'a> {
@@ -236,15 +237,5 @@ impl State {
         let stream = self.streams.get(&number).into_iter();
         let entries = stream.flat_map(|stream| stream.from(from));
         entries.take_while(|e| e.number < end).cloned().collect()
-    }
-}
-
-/// Returns the outcome of a commit that appends no records.
-fn committed(stream: StreamNumber, first: Option<RecordNumber>) -> Outcome {
-    Outcome::Committed {
-        stream,
-        first: first.unwrap_or_default(),
-        before: Vec::new(),
-        taken: None,
     }
 }

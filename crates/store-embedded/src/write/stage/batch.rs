@@ -10,8 +10,8 @@ use everstep_store::{Commit, Head, Outcome, Refusal, Row, RowKey, StoreError};
 use crate::encoding::keys;
 use crate::encoding::values;
 use crate::read::effects::EffectKey;
-use crate::sets::{KnownPages, Pages};
-use crate::state::cache::{ByNumber, HeadCache, Published};
+use crate::sets::{PageCache, Pages};
+use crate::state::cache::{ByNumber, HeadCache};
 use crate::state::inner::Inner;
 use crate::state::leases::Leases;
 use crate::storage::tables::Tables;
@@ -23,7 +23,7 @@ pub(crate) struct Stage<'a> {
     tables: &'a Tables,
     cache: &'a HeadCache,
     pub(super) leases: &'a Leases,
-    pub(super) known_pages: &'a KnownPages,
+    pub(super) page_cache: &'a PageCache,
     pub(super) now: Timestamp,
     /// Opened by the first commit that reads.
     view: OnceCell<View<'a>>,
@@ -61,12 +61,9 @@ pub(crate) struct Staged {
 impl Staged {
     /// Converts to a change of the head cache. Closed streams leave it, because they are rarely
     /// read again.
-    pub(crate) fn into_published(self) -> Published {
-        if self.is_removed || self.head.closed {
-            Published::Forget(self.head.number)
-        } else {
-            Published::Keep(self.head)
-        }
+    pub(crate) fn into_published(self) -> (StreamNumber, Option<Arc<Head>>) {
+        let is_cached = !self.is_removed && !self.head.closed;
+        (self.head.number, is_cached.then_some(self.head))
     }
 }
 
@@ -76,7 +73,7 @@ impl<'a> Stage<'a> {
             tables: &inner.tables,
             cache: &inner.cache,
             leases: &inner.leases,
-            known_pages: &inner.pages,
+            page_cache: &inner.pages,
             now: inner.clock.now(),
             view: OnceCell::new(),
             next_stream,
@@ -101,8 +98,8 @@ impl<'a> Stage<'a> {
     pub(crate) fn commit(&mut self, commit: &Commit) -> Result<Outcome, StoreError> {
         // `None` for creations and removals: a failed creation leaves its number to the next one,
         // and a removal is judged on its own.
-        let number = commit.stream().map(|stream| stream.0);
-        if let Some(error) = number.and_then(|number| self.unreadable.get(&number)) {
+        let stream = commit.stream();
+        if let Some(error) = stream.and_then(|stream| self.unreadable.get(&stream)) {
             return Ok(Outcome::Refused(Refusal::Unreadable(error.clone())));
         }
         let result = match commit {
@@ -112,12 +109,12 @@ impl<'a> Stage<'a> {
             Commit::ChangeRows(commit) => self.change_rows(commit),
             Commit::Remove(commit) => self.remove(commit),
         };
-        match (&result, number) {
+        match (&result, stream) {
             (Err(Refusal::Unreadable(error @ StoreError::Poisoned { .. })), _) => {
                 return Err(error.clone());
             }
-            (Err(Refusal::Unreadable(error)), Some(number)) => {
-                self.unreadable.insert(number, error.clone());
+            (Err(Refusal::Unreadable(error)), Some(stream)) => {
+                self.unreadable.insert(stream, error.clone());
             }
             _ => {}
         }
@@ -125,10 +122,10 @@ impl<'a> Stage<'a> {
     }
 
     pub(super) fn head(&mut self, number: StreamNumber) -> Result<Option<Arc<Head>>, StoreError> {
-        if let Some(staged) = self.heads.get(&number.0) {
+        if let Some(staged) = self.heads.get(&number) {
             return Ok((!staged.is_removed).then(|| staged.head.clone()));
         }
-        let head = match self.cache.get(number) {
+        let head = match self.cache.get(&number) {
             Some(head) => head,
             None => match self.view().head(number)? {
                 Some(head) => Arc::new(head),
@@ -141,7 +138,7 @@ impl<'a> Stage<'a> {
             row_changed: false,
             is_removed: false,
         };
-        self.heads.insert(number.0, staged);
+        self.heads.insert(number, staged);
         Ok(Some(head))
     }
 

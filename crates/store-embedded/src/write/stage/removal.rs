@@ -50,12 +50,7 @@ impl Stage<'_> {
         }
         let removed = values::encode_removed(self.next_stream, self.term);
         self.lookups.insert(keys::REMOVED.to_vec(), Some(removed));
-        Ok(Outcome::Committed {
-            stream,
-            first,
-            before: Vec::new(),
-            taken: None,
-        })
+        Ok(Outcome::committed(stream, first))
     }
 
     fn plan_removal(&mut self, head: &Head) -> Result<Removal, StoreError> {
@@ -87,7 +82,7 @@ impl Stage<'_> {
         let found = removal.lookups.into_iter();
         self.lookups.extend(found.map(|key| (key, None)));
         self.make_moves(removal.moves);
-        if let Some(staged) = self.heads.get_mut(&stream.0) {
+        if let Some(staged) = self.heads.get_mut(&stream) {
             staged.is_removed = true;
             staged.row_changed = true;
         }
@@ -105,7 +100,7 @@ impl Stage<'_> {
     }
 
     pub(super) fn supersede(&mut self, moves: Moves) {
-        if let Some(staged) = self.heads.get_mut(&moves.stream.0) {
+        if let Some(staged) = self.heads.get_mut(&moves.stream) {
             Arc::make_mut(&mut staged.head).superseded = true;
             staged.row_changed = true;
         }

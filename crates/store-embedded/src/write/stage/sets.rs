@@ -36,7 +36,7 @@ impl Stage<'_> {
         for (set, is_member) in all.chain(entered.map(|set| (set, true))) {
             let key = (set.clone(), page::number_of(moves.stream));
             if !self.pages.contains_key(&key) {
-                let page = match self.known_pages.get(&key) {
+                let page = match self.page_cache.get(&key) {
                     Some(page) => page,
                     None => sets::load(self.view(), &key)?,
                 };

@@ -89,12 +89,7 @@ impl Stage<'_> {
         let first = head.map(|head| head.next).unwrap_or_default();
         let unchanged = self.unchanged(&commit.rows.delete_exact)?;
         self.stage_rows(&commit.rows, &unchanged, stream, first);
-        Ok(Outcome::Committed {
-            stream,
-            first,
-            before: Vec::new(),
-            taken: None,
-        })
+        Ok(Outcome::committed(stream, first))
     }
 
     /// Turns a verdict into an outcome, and stages the commit accordingly. `seen` is the number of
@@ -164,7 +159,7 @@ impl Stage<'_> {
         self.make_moves(moves);
         let row_changed = needs_row(before, &after, parts);
         let after = Arc::new(after);
-        let staged = self.heads.entry(stream.0).or_insert_with(|| Staged {
+        let staged = self.heads.entry(stream).or_insert_with(|| Staged {
             before: None,
             head: after.clone(),
             row_changed: true,
