@@ -5,8 +5,8 @@
 //! ```
 //!
 //! `steps` appends to the same streams; `runs` creates runs, commits ten steps and closes them. The
-//! other arguments are seconds, commits per batch and the directory (default: the system's temporary
-//! one).
+//! other arguments are seconds, commits per batch and the directory (default: the system's
+//! temporary one).
 
 #![allow(
     clippy::unwrap_used,

@@ -156,8 +156,8 @@ fn between<'a>(text: &'a str, from: &str, to: &str) -> Option<&'a str> {
     Some(text.split_once(from)?.1.split_once(to)?.0)
 }
 
-/// Returns one row per kind of record, taken from the source code: tag, type name, and fields in the
-/// order of their bytes.
+/// Returns one row per kind of record, taken from the source code: tag, type name, and fields in
+/// the order of their bytes.
 fn record_rows() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../model/src/record");
     let mut source = String::new();

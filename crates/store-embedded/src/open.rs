@@ -7,8 +7,8 @@
 //!   <path>/data/      the key-value store
 //! ```
 //!
-//! The key-value store deletes what looks like the leftovers of a crash. Damage to acknowledged data
-//! can look the same, so it is detected before the key-value store is opened.
+//! The key-value store deletes what looks like the leftovers of a crash. Damage to acknowledged
+//! data can look the same, so it is detected before the key-value store is opened.
 
 use std::fs;
 use std::io;
@@ -167,7 +167,8 @@ fn open_tables(data: &Path, options: &Options, place: &str) -> Result<Tables, St
     opened.unwrap_or_else(|_| Err(panicked()))
 }
 
-/// Returns the number and the term of the next stream, above those of all existing and removed ones.
+/// Returns the number and the term of the next stream, above those of all existing and removed
+/// ones.
 fn next_stream(tables: &Tables) -> Result<(StreamNumber, Term), StoreError> {
     let view = View::new(tables);
     let what = "the numbers of removed streams";

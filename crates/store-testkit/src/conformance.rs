@@ -1,7 +1,7 @@
 //! The macros that turn all cases into tests. A backend needs one line and a constructor.
 
-/// Defines one `#[test]` per case of the contract. `$open` is a function `fn(Arc<dyn Clock>) -> (impl
-/// Store, guard)` in scope; the guard is dropped after the store.
+/// Defines one `#[test]` per case of the contract. `$open` is a function `fn(Arc<dyn Clock>) ->
+/// (impl Store, guard)` in scope; the guard is dropped after the store.
 #[macro_export]
 macro_rules! conformance {
     ($open:path) => {
@@ -203,8 +203,8 @@ macro_rules! conformance {
     };
 }
 
-/// Defines one `#[test]` per case of repeated commits, for backends that are not exclusive. `$open` is
-/// as in [`conformance!`].
+/// Defines one `#[test]` per case of repeated commits, for backends that are not exclusive. `$open`
+/// is as in [`conformance!`].
 #[macro_export]
 macro_rules! resending {
     ($open:path) => {

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! It also contains the wrappers that other tests put around a store ([`Archive`], [`Blocking`],
-//! [`Counting`], [`Faulty`]) and the clock that tests set by hand ([`TestClock`]). The crate uses only
-//! the contract and does not depend on how a backend works.
+//! [`Counting`], [`Faulty`]) and the clock that tests set by hand ([`TestClock`]). The crate uses
+//! only the contract and does not depend on how a backend works.
 
 #![allow(
     missing_docs,

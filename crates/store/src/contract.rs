@@ -126,10 +126,10 @@ pub struct Description {
 /// an offset never changes its meaning.
 ///
 /// **Failing.** A commit that needs unreadable data is refused with [`crate::Refusal::Unreadable`],
-/// and so is every later commit of the batch to the same stream, to preserve their order; the rest of
-/// the batch is judged normally. `Err` from `commit` concerns the store as a whole: it
-/// could not be reached, written or synced, and the outcome of the whole batch is unknown. After a
-/// failed sync a store refuses all further writes with [`StoreError::Poisoned`].
+/// and so is every later commit of the batch to the same stream, to preserve their order; the rest
+/// of the batch is judged normally. `Err` from `commit` concerns the store as a whole: it could not
+/// be reached, written or synced, and the outcome of the whole batch is unknown. After a failed
+/// sync a store refuses all further writes with [`StoreError::Poisoned`].
 ///
 /// **Sent again.** After `Err` the same commits may be sent again. A commit with an id
 /// ([`Commit::id`]) MUST take effect once, and be answered with its original outcome, whatever was

@@ -41,7 +41,8 @@ impl StoreError {
         }
     }
 
-    /// Returns whether stored data cannot be read. Retrying does not help; other data may be intact.
+    /// Returns whether stored data cannot be read. Retrying does not help; other data may be
+    /// intact.
     #[must_use]
     pub fn is_damage(&self) -> bool {
         matches!(self, Self::Corrupt { .. } | Self::Newer { .. })

@@ -60,6 +60,7 @@ pub struct ProducerRow {
     pub id: String,
     pub epoch: u64,
     pub seq: u64,
-    /// The end of the stream after that append. The store fills it in, because only the commit numbers records.
+    /// The end of the stream after that append. The store fills it in, because only the commit
+    /// numbers records.
     pub end: RecordNumber,
 }

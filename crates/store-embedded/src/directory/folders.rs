@@ -13,8 +13,8 @@ pub(crate) fn sync(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Makes the path of a folder durable by syncing its ancestors. Stops at the first one that cannot be
-/// synced, because it belongs to another user or its file system does not support it.
+/// Makes the path of a folder durable by syncing its ancestors. Stops at the first one that cannot
+/// be synced, because it belongs to another user or its file system does not support it.
 pub(crate) fn sync_above(folder: &Path) -> io::Result<()> {
     let folder = folder.canonicalize()?;
     for above in folder.ancestors().skip(1) {

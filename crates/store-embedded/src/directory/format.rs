@@ -31,8 +31,8 @@ pub(crate) const FINISHED: &str = "";
 pub(crate) enum Mark {
     Absent,
     Unfinished,
-    /// The store has an older format, or its upgrade was interrupted. `sets` says whether the sets of
-    /// streams must be rebuilt.
+    /// The store has an older format, or its upgrade was interrupted. `sets` says whether the sets
+    /// of streams must be rebuilt.
     Older {
         sets: bool,
     },

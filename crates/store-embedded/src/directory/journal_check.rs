@@ -176,8 +176,8 @@ pub(crate) fn little_endian(bytes: &[u8]) -> u64 {
     bytes.fold(0, |number, byte| (number << 8) | u64::from(*byte))
 }
 
-/// Returns whether a whole batch begins anywhere in the bytes. Payloads cannot look like one, because
-/// they are JSON.
+/// Returns whether a whole batch begins anywhere in the bytes. Payloads cannot look like one,
+/// because they are JSON.
 pub(crate) fn holds_a_batch(rest: &[u8]) -> bool {
     let mut scratch = Vec::new();
     let mut starts = (0..rest.len()).filter_map(|at| rest.get(at..));

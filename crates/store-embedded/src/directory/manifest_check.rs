@@ -9,8 +9,8 @@
 //! ```
 //!
 //! The files themselves have checksums, which are verified when they are read, with one exception:
-//! the list of sections at their end is read before it is verified, and a wrong count in it leads to
-//! an allocation of any size.
+//! the list of sections at their end is read before it is verified, and a wrong count in it leads
+//! to an allocation of any size.
 //!
 //! ```text
 //!   end of a file = sections, "SFA!", 1, 0, xxh3 checksum of the sections u128, where they begin u64, their length u64
@@ -64,8 +64,8 @@ pub(crate) fn check(table: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Returns the numbers of the files that a manifest lists. Other files are leftovers of a crash with
-/// arbitrary content.
+/// Returns the numbers of the files that a manifest lists. Other files are leftovers of a crash
+/// with arbitrary content.
 pub(crate) fn listed_files(manifest: &[u8]) -> Option<Vec<u64>> {
     let trailer = manifest
         .len()

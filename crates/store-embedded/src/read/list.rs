@@ -1,8 +1,8 @@
 //! Pages of the list of runs, newest first.
 //!
 //! A tag filter scans the list of that tag. Filters by workflow and status scan the matching lists,
-//! merged by stream number. Without any of them all heads are scanned. The other filters are applied
-//! to the rows found.
+//! merged by stream number. Without any of them all heads are scanned. The other filters are
+//! applied to the rows found.
 
 use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::Arc;

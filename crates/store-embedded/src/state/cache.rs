@@ -1,5 +1,5 @@
-//! A cache of the heads of streams in use, so that the commit of a step reads nothing. Evicted heads
-//! are loaded from their rows when they are needed.
+//! A cache of the heads of streams in use, so that the commit of a step reads nothing. Evicted
+//! heads are loaded from their rows when they are needed.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -13,8 +13,8 @@ use crate::generations::Cache;
 pub(crate) type ByNumber<T> = HashMap<StreamNumber, T, BuildHasherDefault<NumberHasher>>;
 pub(crate) type HeadCache = Cache<StreamNumber, Arc<Head>, BuildHasherDefault<NumberHasher>>;
 
-/// Hashes with one multiplication, which suffices because stream numbers are dense and chosen by the
-/// store.
+/// Hashes with one multiplication, which suffices because stream numbers are dense and chosen by
+/// the store.
 #[derive(Default)]
 pub(crate) struct NumberHasher(u64);
 

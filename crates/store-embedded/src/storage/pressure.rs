@@ -13,7 +13,8 @@ use crate::storage::tables::Tables;
 
 /// The sealed memtables of the journal above which no more are sealed. fjall blocks writes at 4.
 const SEALED_MAX: usize = 2;
-/// The unsorted tables above which writes wait. fjall slows writes down at 20 and blocks them at 30.
+/// The unsorted tables above which writes wait. fjall slows writes down at 20 and blocks them at
+/// 30.
 const TABLES_MAX: usize = 16;
 
 const PAUSE: Duration = Duration::from_millis(1);

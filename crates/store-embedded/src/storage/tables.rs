@@ -39,7 +39,8 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    /// Opens or creates the tables in `folder`. The caller holds the lock and has checked the files.
+    /// Opens or creates the tables in `folder`. The caller holds the lock and has checked the
+    /// files.
     pub(crate) fn open(folder: &Path, options: &Options, place: &str) -> Result<Self, StoreError> {
         Self::try_open(folder, options, place).map_err(|error| failure::of_fjall(place, &error))
     }
@@ -50,8 +51,8 @@ impl Tables {
             .max_journaling_size(64 * MIB)
             // A second worker would spin while the first one compacts (see `pressure`).
             .worker_threads(1)
-            // To compare checksums, fjall compresses a compressed journal again when it reads it, so
-            // another release of the compressor would refuse intact journals.
+            // To compare checksums, fjall compresses a compressed journal again when it reads it,
+            // so another release of the compressor would refuse intact journals.
             .journal_compression(CompressionType::None)
             .open()?;
         let memtable_bytes = options.memtable_bytes;

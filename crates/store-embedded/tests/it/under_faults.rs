@@ -1,5 +1,5 @@
-//! Faults of the system: a child process runs with a shim that counts system calls and makes them fail
-//! (`disk_shim.c`), or is killed.
+//! Faults of the system: a child process runs with a shim that counts system calls and makes them
+//! fail (`disk_shim.c`), or is killed.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};

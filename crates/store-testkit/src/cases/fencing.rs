@@ -1,4 +1,5 @@
-//! One writer per run: an executor's commit applies only with the current fence, once, and in order.
+//! One writer per run: an executor's commit applies only with the current fence, once, and in
+//! order.
 
 use everstep_model::{Epoch, ExecutorSeq, Nonce, RecordNumber};
 use everstep_store::{ExecutorLease, Fence, Guard, InboxLease, Outcome, Refusal, Store};

@@ -1,5 +1,5 @@
-//! Guards on the inbox: a commit that suspends or ends a run requires that the executor has seen the
-//! whole inbox.
+//! Guards on the inbox: a commit that suspends or ends a run requires that the executor has seen
+//! the whole inbox.
 
 use everstep_store::{Guard, Outcome, Refusal, Store};
 

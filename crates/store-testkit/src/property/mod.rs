@@ -1,9 +1,9 @@
-//! Random batches, compared with the reference: after every turn, a store must have the same outcomes
-//! and the same content as the in-memory store.
+//! Random batches, compared with the reference: after every turn, a store must have the same
+//! outcomes and the same content as the in-memory store.
 //!
-//! A plan is data without numbers from any store (`plan`), so that it shrinks well. It is turned into
-//! commits based on the current content of the reference (`resolve`). After each turn, both stores
-//! are compared through the whole contract (`compare`).
+//! A plan is data without numbers from any store (`plan`), so that it shrinks well. It is turned
+//! into commits based on the current content of the reference (`resolve`). After each turn, both
+//! stores are compared through the whole contract (`compare`).
 
 mod account;
 mod compare;
@@ -25,7 +25,8 @@ use plan::{Turn, turns};
 use resolve::{batch, node};
 pub use workload::Workload;
 
-/// Runs `cases` random plans of up to 90 turns on fresh storage. A failing plan is shrunk and shown.
+/// Runs `cases` random plans of up to 90 turns on fresh storage. A failing plan is shrunk and
+/// shown.
 pub fn check<R: Reopen>(cases: u32, storage: impl Fn(Arc<dyn Clock>) -> R) {
     let config = Config {
         cases,

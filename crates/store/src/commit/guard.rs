@@ -8,8 +8,8 @@ use crate::row::{Row, RowKey};
 ///
 /// Guards on the stream ([`Guard::InboxSeen`], [`Guard::EndsAt`], [`Guard::UnconsumedEventsBelow`])
 /// need a head to compare with. A creation compares with an empty stream, a removal ignores them,
-/// and a change of rows whose stream is gone is refused with [`crate::Refusal::NoStream`]. Guards on
-/// rows and time are judged in every commit.
+/// and a change of rows whose stream is gone is refused with [`crate::Refusal::NoStream`]. Guards
+/// on rows and time are judged in every commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Guard {
     /// The inbox holds exactly this many records, so the executor has seen all of them.

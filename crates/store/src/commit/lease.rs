@@ -41,8 +41,8 @@ pub enum InboxLease {
     #[default]
     Keep,
     Claim(Claim),
-    /// Withdraws the right: the epoch rises and no node holds the run, so later commits of the former
-    /// holder are refused.
+    /// Withdraws the right: the epoch rises and no node holds the run, so later commits of the
+    /// former holder are refused.
     Revoke,
 }
 

@@ -6,8 +6,8 @@ use everstep_model::{RunStatus, Timestamp};
 
 use crate::head::Head;
 
-/// Returns the status of a run after it was claimed: `running`, unless it is pausing, paused, cancelling or
-/// rolling back, which the claiming node continues.
+/// Returns the status of a run after it was claimed: `running`, unless it is pausing, paused,
+/// cancelling or rolling back, which the claiming node continues.
 #[must_use]
 pub fn status_once_taken(status: RunStatus) -> RunStatus {
     match status {

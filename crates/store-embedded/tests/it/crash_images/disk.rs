@@ -1,9 +1,10 @@
-//! A model of a disk with a cache: durable data, and unsynced changes that a power loss may discard.
+//! A model of a disk with a cache: durable data, and unsynced changes that a power loss may
+//! discard.
 //!
-//! A sync of a file makes its bytes and its length durable, but not its name. A sync of a folder makes
-//! its entries durable. Unsynced changes may reach the disk too: entries of one folder in the order of
-//! their changes, as in journaling file systems; sectors in any order, each in any of its states since
-//! the last sync.
+//! A sync of a file makes its bytes and its length durable, but not its name. A sync of a folder
+//! makes its entries durable. Unsynced changes may reach the disk too: entries of one folder in the
+//! order of their changes, as in journaling file systems; sectors in any order, each in any of its
+//! states since the last sync.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

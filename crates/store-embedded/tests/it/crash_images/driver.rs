@@ -1,4 +1,5 @@
-//! The child process: opens a store, reports the number of batches in it, and continues the workload.
+//! The child process: opens a store, reports the number of batches in it, and continues the
+//! workload.
 
 use std::fs::File;
 use std::io::Write;

@@ -1,5 +1,5 @@
-//! Power losses: all file operations of a process are recorded, the files are rebuilt as a power loss
-//! at some point could leave them, and the store is opened from them.
+//! Power losses: all file operations of a process are recorded, the files are rebuilt as a power
+//! loss at some point could leave them, and the store is opened from them.
 //!
 //! ```text
 //!   driver (a child)  ──▶ recorder.c ──▶ log of operations, with marks: begun, acknowledged, visible
@@ -8,8 +8,8 @@
 //!                     ──▶ opened under the recorder: images of the recovery itself
 //! ```
 //!
-//! A workload is determined by its seed, and an image by the recording and its own number. The timing
-//! of background work differs from run to run, so the files of a failing image are kept.
+//! A workload is determined by its seed, and an image by the recording and its own number. The
+//! timing of background work differs from run to run, so the files of a failing image are kept.
 
 mod content;
 mod disk;

@@ -100,8 +100,8 @@ fn images_of(seed: u64) -> Tally {
     tally
 }
 
-/// Tests images from the creation of the second journal of the key-value store to the removal of the
-/// first.
+/// Tests images from the creation of the second journal of the key-value store to the removal of
+/// the first.
 #[test]
 fn a_power_loss_between_two_journals_loses_nothing() {
     let (seed, from, to) = (LARGE, 0, FILLER.end + 60);

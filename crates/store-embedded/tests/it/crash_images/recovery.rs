@@ -1,7 +1,7 @@
 //! Power losses while a store recovers from a power loss or a killed process, and continues.
 //!
-//! Batches that are visible after a recovery count as acknowledged: a batch that a killed process has
-//! written but not synced must be durable before it is visible.
+//! Batches that are visible after a recovery count as acknowledged: a batch that a killed process
+//! has written but not synced must be durable before it is visible.
 
 use super::disk::Disk;
 use super::driver::Task;

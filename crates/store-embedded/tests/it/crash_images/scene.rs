@@ -1,5 +1,5 @@
-//! Creates, opens and judges images. An image that fails is kept, and the command to repeat the test
-//! is printed.
+//! Creates, opens and judges images. An image that fails is kept, and the command to repeat the
+//! test is printed.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! A process is killed between the write and the sync of a batch. The next process finds the batch in
-//! the cache, and must sync it before it is visible.
+//! A process is killed between the write and the sync of a batch. The next process finds the batch
+//! in the cache, and must sync it before it is visible.
 
 use std::path::Path;
 
@@ -21,8 +21,8 @@ fn is_sync_of_journal(operation: &Operation) -> bool {
     matches!(operation, Operation::SyncFile { path, .. } if is_journal(path))
 }
 
-/// Tests power losses directly after the second process has read the store. Returns how often it read
-/// an unacknowledged batch. Ignored syncs have no effect.
+/// Tests power losses directly after the second process has read the store. Returns how often it
+/// read an unacknowledged batch. Ignored syncs have no effect.
 fn power_lost_after_reading(is_ignored: impl Fn(&Operation) -> bool) -> Result<usize, Broken> {
     let root = scratch();
     let (seed, from, to) = (SEED, 0, BATCHES);
@@ -43,8 +43,8 @@ fn power_lost_after_reading(is_ignored: impl Fn(&Operation) -> bool) -> Result<u
     Ok(visible)
 }
 
-/// Returns whether the next process reads the unacknowledged batch. The power is lost directly after
-/// that.
+/// Returns whether the next process reads the unacknowledged batch. The power is lost directly
+/// after that.
 fn next_process(
     scene: &Scene,
     mut disk: Disk,
