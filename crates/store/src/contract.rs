@@ -102,7 +102,7 @@ pub struct Description {
 ///   executor ──┐                       ┌─ journal   (stream number, record number) → frame
 ///   sender   ──┼─ commit(batch) ──────▶├─ head, list row, ready mark
 ///   timers   ──┘   all durable         └─ rows: timers, open rpcs, dedup ids, idempotency keys, outbox,
-///                  when it returns        users' streams and their producers
+///                  when it returns        user streams and their producers
 /// ```
 ///
 /// **Atomic.** Each commit takes effect wholly or not at all. A batch may take effect in part: each

@@ -10,19 +10,19 @@ use std::sync::Arc;
 use everstep_model::{Name, RunStatus, StreamNumber};
 use everstep_store::encoding::checked_name;
 use everstep_store::{Count, Cursor, ListPage, ListQuery, RunRow, StoreError};
-use fjall::{Iter, Readable};
+use fjall::Readable;
 
 use crate::encoding::keys;
 use crate::failure;
-use crate::read::members::{self, ListWalk};
+use crate::read::members;
 use crate::storage::view::View;
 
 pub(crate) fn page(view: &View<'_>, query: &ListQuery) -> Result<ListPage, StoreError> {
     let end = query.cursor.map_or(StreamNumber(u64::MAX), |at| at.0);
-    let mut walk = Walk::new(view, query, end)?;
     let mut page = ListPage::default();
     let mut last = end;
-    while let Some((number, row)) = walk.next_match(view, query)? {
+    for run in matching(view, query, end)? {
+        let (number, row) = run?;
         if page.rows.len() >= query.limit {
             page.next = Some(Cursor(last));
             break;
@@ -44,8 +44,8 @@ pub(crate) fn count(view: &View<'_>, query: &ListQuery) -> Result<Count, StoreEr
             number += members::count(view, list)?;
         }
     } else {
-        let mut walk = Walk::new(view, query, StreamNumber(u64::MAX))?;
-        while walk.next_match(view, query)?.is_some() {
+        for run in matching(view, query, StreamNumber(u64::MAX))? {
+            run?;
             number += 1;
         }
     }
@@ -55,93 +55,87 @@ pub(crate) fn count(view: &View<'_>, query: &ListQuery) -> Result<Count, StoreEr
     })
 }
 
-/// Candidates in descending order of stream numbers.
-enum Walk {
-    Heads(Iter),
-    Lists(Merge),
+type Numbers<'a> = Box<dyn Iterator<Item = Result<StreamNumber, StoreError>> + 'a>;
+
+/// Iterates over the runs before `end` that pass all filters, newest first.
+fn matching<'a>(
+    view: &'a View<'a>,
+    query: &'a ListQuery,
+    end: StreamNumber,
+) -> Result<impl Iterator<Item = Result<(StreamNumber, RunRow), StoreError>> + 'a, StoreError> {
+    let candidates = candidates(view, query, end)?;
+    Ok(candidates.filter_map(|number| matching_run(view, query, number).transpose()))
 }
 
-impl Walk {
-    fn new(view: &View<'_>, query: &ListQuery, end: StreamNumber) -> Result<Self, StoreError> {
-        if query.tag.is_none() && query.workflows.is_empty() && query.statuses.is_empty() {
-            let all = view.snapshot.range(&view.tables.heads, ..keys::stream(end));
-            return Ok(Self::Heads(all));
+fn matching_run(
+    view: &View<'_>,
+    query: &ListQuery,
+    number: Result<StreamNumber, StoreError>,
+) -> Result<Option<(StreamNumber, RunRow)>, StoreError> {
+    let number = number?;
+    let head = match view.head_row(number) {
+        Err(error) if error.is_damage() => {
+            failure::log_skipped("list of runs", &error);
+            return Ok(None);
         }
-        Merge::new(view, lists(view, query)?, end).map(Self::Lists)
-    }
-
-    /// Returns the next run that passes all filters.
-    fn next_match(
-        &mut self,
-        view: &View<'_>,
-        query: &ListQuery,
-    ) -> Result<Option<(StreamNumber, RunRow)>, StoreError> {
-        loop {
-            let Some(number) = self.next_number(view)? else {
-                return Ok(None);
-            };
-            let head = match view.head_row(number) {
-                Err(error) if error.is_damage() => {
-                    failure::log_skipped("list of runs", &error);
-                    continue;
-                }
-                head => head?.filter(|head| !head.superseded),
-            };
-            let run = head.and_then(|head| head.run);
-            if let Some(run) = run.filter(|run| query.matches(run)) {
-                return Ok(Some((number, Arc::unwrap_or_clone(run))));
-            }
-        }
-    }
-
-    fn next_number(&mut self, view: &View<'_>) -> Result<Option<StreamNumber>, StoreError> {
-        match self {
-            Self::Heads(heads) => {
-                let Some(row) = heads.next_back() else {
-                    return Ok(None);
-                };
-                let key = view.tables.check(row.key())?;
-                let number = view.check("the key of a head", keys::stream_of_head(&key));
-                number.map(Some)
-            }
-            Self::Lists(merge) => merge.next(view),
-        }
-    }
+        head => head?.filter(|head| !head.superseded),
+    };
+    let run = head.and_then(|head| head.run);
+    let run = run.filter(|run| query.matches(run));
+    Ok(run.map(|run| (number, Arc::unwrap_or_clone(run))))
 }
 
-/// Merges several descending walks.
-struct Merge {
-    walks: Vec<ListWalk>,
-    /// The next number of each walk, with the index of the walk.
+fn candidates<'a>(
+    view: &'a View<'a>,
+    query: &ListQuery,
+    end: StreamNumber,
+) -> Result<Numbers<'a>, StoreError> {
+    if query.tag.is_none() && query.workflows.is_empty() && query.statuses.is_empty() {
+        let heads = view.snapshot.range(&view.tables.heads, ..keys::stream(end));
+        return Ok(Box::new(heads.rev().map(|row| {
+            let key = view.tables.check(row.key())?;
+            view.check("the key of a head", keys::stream_of_head(&key))
+        })));
+    }
+    let lists = lists(view, query)?.into_iter();
+    let merge = Merge::new(lists.map(|list| members::before(view, list, end)))?;
+    Ok(Box::new(merge))
+}
+
+/// Merges descending iterators that have no member in common.
+struct Merge<I> {
+    lists: Vec<I>,
+    /// The next number of each list, with the index of the list.
     heap: BinaryHeap<(StreamNumber, usize)>,
 }
 
-impl Merge {
-    fn new(view: &View<'_>, lists: Vec<Vec<u8>>, end: StreamNumber) -> Result<Self, StoreError> {
+impl<I: Iterator<Item = Result<StreamNumber, StoreError>>> Merge<I> {
+    fn new(lists: impl Iterator<Item = I>) -> Result<Self, StoreError> {
         let mut merge = Self {
-            walks: Vec::new(),
+            lists: Vec::new(),
             heap: BinaryHeap::new(),
         };
-        for list in lists {
-            let mut walk = ListWalk::new(view, list, end);
-            if let Some(number) = walk.next(view)? {
-                merge.heap.push((number, merge.walks.len()));
-                merge.walks.push(walk);
+        for mut list in lists {
+            if let Some(number) = list.next().transpose()? {
+                merge.heap.push((number, merge.lists.len()));
+                merge.lists.push(list);
             }
         }
         Ok(merge)
     }
+}
 
-    fn next(&mut self, view: &View<'_>) -> Result<Option<StreamNumber>, StoreError> {
-        let Some((number, index)) = self.heap.pop() else {
-            return Ok(None);
-        };
-        if let Some(walk) = self.walks.get_mut(index)
-            && let Some(following) = walk.next(view)?
-        {
-            self.heap.push((following, index));
+impl<I: Iterator<Item = Result<StreamNumber, StoreError>>> Iterator for Merge<I> {
+    type Item = Result<StreamNumber, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (number, index) = self.heap.pop()?;
+        match self.lists.get_mut(index).and_then(Iterator::next) {
+            Some(Ok(following)) => self.heap.push((following, index)),
+            Some(Err(error)) => return Some(Err(error)),
+            None => {}
         }
-        Ok(Some(number))
+        Some(Ok(number))
     }
 }
 

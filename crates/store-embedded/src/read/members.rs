@@ -2,7 +2,7 @@
 
 use everstep_model::StreamNumber;
 use everstep_store::StoreError;
-use fjall::{Guard, Iter, Readable};
+use fjall::{Guard, Readable};
 
 use crate::encoding::keys;
 use crate::encoding::page::{self, Page};
@@ -10,7 +10,6 @@ use crate::sets::{Set, decode_or_rebuild};
 use crate::storage::view::View;
 
 /// Iterates over the members of one page, newest first.
-#[derive(Default)]
 pub(crate) struct Members {
     first: StreamNumber,
     left: Page,
@@ -44,36 +43,25 @@ pub(crate) fn count(view: &View<'_>, list: Vec<u8>) -> Result<u64, StoreError> {
     })
 }
 
-/// Iterates over the members of one list before a stream, newest first.
-pub(crate) struct ListWalk {
-    list: Set,
-    pages: Iter,
-    page: Members,
+/// Iterates over the members of one list before `end`, newest first.
+pub(crate) fn before(
+    view: &View<'_>,
+    list: Vec<u8>,
     end: StreamNumber,
-}
-
-impl ListWalk {
-    pub(crate) fn new(view: &View<'_>, list: Vec<u8>, end: StreamNumber) -> Self {
-        let list = Set::List(list);
-        let pages = list.key(0)..=list.key(page::number_of(end));
-        Self {
-            list,
-            pages: view.snapshot.range(&view.tables.lists, pages),
-            page: Members::default(),
-            end,
-        }
-    }
-
-    pub(crate) fn next(&mut self, view: &View<'_>) -> Result<Option<StreamNumber>, StoreError> {
-        loop {
-            // Only the first page has members at or after the end.
-            if let Some(number) = self.page.find(|number| *number < self.end) {
-                return Ok(Some(number));
-            }
-            let Some(row) = self.pages.next_back() else {
-                return Ok(None);
-            };
-            self.page = Members::of_row(view, &self.list, row)?;
-        }
-    }
+) -> impl Iterator<Item = Result<StreamNumber, StoreError>> {
+    let list = Set::List(list);
+    let pages = list.key(0)..=list.key(page::number_of(end));
+    let pages = view.snapshot.range(&view.tables.lists, pages);
+    pages.rev().flat_map(move |row| {
+        let (members, error) = match Members::of_row(view, &list, row) {
+            Ok(members) => (Some(members), None),
+            Err(error) => (None, Some(error)),
+        };
+        // Only the first page has members at or after the end.
+        let members = members
+            .into_iter()
+            .flatten()
+            .filter(move |number| *number < end);
+        members.map(Ok).chain(error.map(Err))
+    })
 }
