@@ -1,13 +1,12 @@
-//! The store's own speed, driven alone: 1,024 streams, batches of single-record step commits, one
-//! after the other.
+//! Measures the store alone: 1,024 streams and consecutive batches of steps with one record each.
 //!
 //! ```sh
 //! cargo run --release -p everstep-store-embedded --example rows -- steps 60 512
 //! ```
 //!
-//! `steps` appends to the same streams for ever; `runs` creates each run, commits ten steps and
-//! closes it. Then come seconds, commits per batch and the directory (the system's temporary one if
-//! none is named).
+//! `steps` appends to the same streams; `runs` creates runs, commits ten steps and closes them. The
+//! other arguments are seconds, commits per batch and the directory (default: the system's
+//! temporary one).
 
 #![allow(
     clippy::unwrap_used,
@@ -42,7 +41,6 @@ impl Clock for SystemClock {
     }
 }
 
-/// A run in flight.
 struct Run {
     stream: StreamNumber,
     fence: Fence,
@@ -60,8 +58,8 @@ struct Bench {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let argument = |place: usize, default: &str| {
-        let given = arguments.get(place).map(String::as_str);
+    let argument = |index: usize, default: &str| {
+        let given = arguments.get(index).map(String::as_str);
         given.unwrap_or(default).to_owned()
     };
     let endless = argument(0, "steps") == "steps";
@@ -99,11 +97,11 @@ impl Bench {
         self.start_runs(STREAMS);
         let begin = Instant::now();
         let mut shown = (begin, usage(), 0u64);
-        let (mut steps, mut place) = (0u64, 0usize);
+        let (mut steps, mut index) = (0u64, 0usize);
         let (first, mut slowest) = (usage(), Duration::ZERO);
         while begin.elapsed() < length {
             let batch: Vec<Commit> = (0..group)
-                .map(|n| self.step((place + n) % STREAMS).into())
+                .map(|n| self.step((index + n) % STREAMS).into())
                 .collect();
             let committing = Instant::now();
             let outcomes = block_on(self.store.commit(&batch)).unwrap();
@@ -114,8 +112,8 @@ impl Bench {
                     .all(|o| matches!(o, Outcome::Committed { .. }))
             );
             steps += group as u64;
-            place = (place + group) % STREAMS;
-            if !endless && place == 0 && self.runs[0].seq >= STEPS_PER_RUN {
+            index = (index + group) % STREAMS;
+            if !endless && index == 0 && self.runs[0].seq >= STEPS_PER_RUN {
                 self.end_runs();
                 self.start_runs(STREAMS);
             }
@@ -153,8 +151,8 @@ impl Bench {
 
     fn end_runs(&mut self) {
         let mut batch = Vec::new();
-        for place in 0..self.runs.len() {
-            let mut commit = self.step(place);
+        for index in 0..self.runs.len() {
+            let mut commit = self.step(index);
             commit.close = true;
             commit.lease = ExecutorLease::Release;
             commit.status = Some(RunStatus::Completed);
@@ -193,9 +191,9 @@ impl Bench {
         commit.into()
     }
 
-    fn step(&mut self, place: usize) -> AppendCommit {
+    fn step(&mut self, index: usize) -> AppendCommit {
         let result = format!("\"{:016x}{:016x}\"", self.random(), self.random());
-        let run = &mut self.runs[place];
+        let run = &mut self.runs[index];
         run.seq += 1;
         let executor = Executor {
             fence: run.fence,
@@ -253,7 +251,7 @@ fn row(number: u64, status: RunStatus) -> RunRow {
     }
 }
 
-/// Processor time of all threads, and bytes sent to the disk.
+/// The CPU time of all threads, and the bytes written to disk.
 #[derive(Clone, Copy)]
 struct Usage {
     cpu: f64,
@@ -277,9 +275,9 @@ fn usage() -> Usage {
         .unwrap_or_default()
         .split_whitespace()
         .collect();
-    let ticks = |place: usize| {
+    let ticks = |index: usize| {
         fields
-            .get(place)
+            .get(index)
             .and_then(|f| f.parse::<f64>().ok())
             .unwrap_or(0.0)
     };

@@ -1,5 +1,4 @@
-//! Damage is an error that says where and what to do, or changes nothing; it is never a panic and
-//! never silent loss.
+//! Damage to files is reported as an error or is harmless. It never causes a panic or silent loss.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,7 +21,7 @@ fn open(path: &Path) -> Result<EmbeddedStore, StoreError> {
     EmbeddedStore::open(path, Arc::new(TestClock::new()))
 }
 
-/// A store with a little of everything.
+/// Creates a store with streams, timers and ready marks.
 fn filled() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let clock = Arc::new(TestClock::new());
@@ -48,7 +47,7 @@ fn filled() -> TempDir {
     folder
 }
 
-/// Half of what is stored stands in tables on disk, the rest only in the journal.
+/// Writes all memtables to tables, so that later data is only in the journal.
 fn flush(store: &EmbeddedStore) {
     let tables = &store.0.tables;
     for table in [
@@ -90,7 +89,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Reads all there is. The first error, or how many records were there.
+/// Reads everything. Returns the number of records, or the first error.
 fn read_all(path: &Path) -> Result<u64, StoreError> {
     let store = open(path)?;
     block_on(async {
@@ -133,10 +132,10 @@ fn read_all(path: &Path) -> Result<u64, StoreError> {
     })
 }
 
-/// A small generator, so that a failure can be repeated.
-struct Chance(u64);
+/// A small deterministic generator.
+struct Random(u64);
 
-impl Chance {
+impl Random {
     fn below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -145,7 +144,7 @@ impl Chance {
     }
 }
 
-/// Where the last byte that is not zero stands: journals are allocated ahead.
+/// Returns the end of the last block that is not zero: journals are allocated in advance.
 fn used(bytes: &[u8]) -> u64 {
     bytes
         .chunks(4_096)
@@ -157,30 +156,30 @@ fn used(bytes: &[u8]) -> u64 {
 fn damage_anywhere_is_an_error_or_harmless_but_never_a_panic() {
     let original = filled();
     assert_eq!(read_all(original.path()).unwrap(), STREAMS * RECORDS);
-    // Opened again, its journal is cut to what it holds, and copies are small.
+    // Reopening has truncated the journal, so copies are small.
     let names = files(original.path());
-    let mut chance = Chance(0x5eed);
+    let mut random = Random(0x5eed);
     for round in 0..ROUNDS {
         let folder = tempfile::tempdir().unwrap();
         copy(original.path(), folder.path());
-        let victim = &names[chance.below(names.len() as u64) as usize];
+        let victim = &names[random.below(names.len() as u64) as usize];
         let victim = folder
             .path()
             .join(victim.strip_prefix(original.path()).unwrap());
         let mut bytes = fs::read(&victim).unwrap();
         let end = used(&bytes).min(bytes.len() as u64);
-        let what = match chance.below(3) {
+        let what = match random.below(3) {
             0 if end > 0 => {
-                let at = chance.below(end);
-                bytes[at as usize] ^= 1 + chance.below(255) as u8;
+                let at = random.below(end);
+                bytes[at as usize] ^= 1 + random.below(255) as u8;
                 format!("byte {at} changed")
             }
             1 if end > 0 => {
-                bytes.truncate(chance.below(end) as usize);
+                bytes.truncate(random.below(end) as usize);
                 format!("cut to {} bytes", bytes.len())
             }
             _ => {
-                let at = chance.below(end + 1) as usize;
+                let at = random.below(end + 1) as usize;
                 let stop = (at + 64).min(bytes.len());
                 bytes[at.min(stop)..stop].fill(0xA5);
                 format!("overwritten from {at}")
@@ -206,7 +205,7 @@ fn damage_anywhere_is_an_error_or_harmless_but_never_a_panic() {
 }
 
 #[test]
-fn a_changed_byte_in_the_journal_is_found_before_anything_is_lost() {
+fn a_changed_byte_in_the_journal_is_detected_without_loss() {
     let original = filled();
     let journal = original.path().join("data/0.jnl");
     let mut bytes = fs::read(&journal).unwrap();
@@ -225,12 +224,12 @@ fn a_changed_byte_in_the_journal_is_found_before_anything_is_lost() {
     assert_eq!(
         read_all(original.path()).unwrap(),
         STREAMS * RECORDS,
-        "nothing was thrown away"
+        "no data was deleted"
     );
 }
 
 #[test]
-fn a_torn_last_batch_costs_only_what_was_never_acknowledged() {
+fn a_torn_last_batch_loses_only_unacknowledged_data() {
     let original = filled();
     let journal = original.path().join("data/0.jnl");
     let mut bytes = fs::read(&journal).unwrap();
@@ -243,7 +242,7 @@ fn a_torn_last_batch_costs_only_what_was_never_acknowledged() {
     assert_eq!(
         error.code(),
         ErrorCode::StoreCorrupt,
-        "it once reached further"
+        "it was longer before"
     );
     fs::remove_file(original.path().join("EXTENT")).unwrap();
     assert_eq!(read_all(original.path()).unwrap(), STREAMS * RECORDS - 1);
@@ -273,7 +272,7 @@ fn missing_files_are_damage() {
 }
 
 #[test]
-fn leftovers_of_a_crash_are_no_damage() {
+fn leftovers_of_a_crash_are_ignored() {
     let original = filled();
     for name in [
         "data/keyspaces/1/tables/99",

@@ -1,4 +1,4 @@
-//! Damage to single rows costs the streams they belong to, and nobody else.
+//! Damage to single rows affects only the streams that they belong to.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use tempfile::TempDir;
 use crate::EmbeddedStore;
 use crate::encoding::keys;
 
-/// A store with three ready runs, each with a timer; nothing of it is in memory.
+/// A store with three ready runs, each with a timer, and with empty caches.
 struct Three {
     f: Fixture<EmbeddedStore>,
     streams: [StreamNumber; 3],
@@ -68,7 +68,7 @@ impl Three {
         self.damage(|tables| &tables.journal, key);
     }
 
-    /// The list rows of all runs that are found.
+    /// Returns the ids of all listed runs.
     async fn listed(&self, statuses: Vec<RunStatus>) -> Vec<String> {
         let query = ListQuery {
             statuses,
@@ -105,7 +105,7 @@ fn a_damaged_stream_refuses_only_its_own_commits() {
 }
 
 #[test]
-fn what_follows_a_refused_commit_in_its_stream_does_not_overtake_it() {
+fn commits_after_a_refused_one_to_the_same_stream_are_refused() {
     block_on(async {
         let t = Three::new().await;
         let [a, b, _] = t.streams;
@@ -118,7 +118,7 @@ fn what_follows_a_refused_commit_in_its_stream_does_not_overtake_it() {
         ];
         let outcomes = t.f.commit(batch).await;
         assert!(is_unreadable(&outcomes[0]), "{outcomes:?}");
-        assert_eq!(outcomes[1], outcomes[0], "though its head can be read");
+        assert_eq!(outcomes[1], outcomes[0], "although its head can be read");
         assert!(matches!(outcomes[2], Outcome::Committed { .. }));
         assert_eq!(t.f.head(a).await.next, RecordNumber(1));
         t.f.accept(inbox(a, vec![event("x")])).await;
@@ -126,7 +126,7 @@ fn what_follows_a_refused_commit_in_its_stream_does_not_overtake_it() {
 }
 
 #[test]
-fn a_commit_that_cannot_drop_what_it_should_changes_nothing() {
+fn a_commit_that_fails_to_drop_records_changes_nothing() {
     block_on(async {
         let t = Three::new().await;
         let [a, b, _] = t.streams;
@@ -159,15 +159,15 @@ fn a_commit_that_cannot_drop_what_it_should_changes_nothing() {
 }
 
 #[test]
-fn a_damaged_row_refuses_the_creation_that_asks_for_it() {
+fn a_damaged_row_refuses_the_creation_that_guards_it() {
     block_on(async {
         let t = Three::new().await;
         let key = RowKey::Idempotency(name("order"), "k".to_owned());
         t.damage(|tables| &tables.lookups, keys::lookup(&key).unwrap());
-        let mut asking = creation("d");
-        asking.guards.push(Guard::RowAbsent(key));
-        asking.rows.put.push(idempotency("order", "k", "d"));
-        let outcomes = t.f.commit(vec![asking, creation("e")]).await;
+        let mut guarded = creation("d");
+        guarded.guards.push(Guard::RowAbsent(key));
+        guarded.rows.put.push(idempotency("order", "k", "d"));
+        let outcomes = t.f.commit(vec![guarded, creation("e")]).await;
         assert!(is_unreadable(&outcomes[0]), "{outcomes:?}");
         let Outcome::Committed { stream, .. } = outcomes[1] else {
             panic!("{outcomes:?}");
@@ -189,7 +189,7 @@ fn a_damaged_name_refuses_the_creation_of_its_stream() {
 }
 
 #[test]
-fn a_damaged_stream_is_left_out_of_what_is_ready_and_of_lists() {
+fn a_damaged_stream_is_left_out_of_ready_runs_and_lists() {
     block_on(async {
         let t = Three::new().await;
         let [a, b, c] = t.streams;
@@ -213,7 +213,7 @@ fn a_damaged_stream_is_left_out_of_what_is_ready_and_of_lists() {
 }
 
 #[test]
-fn a_damaged_timer_holds_up_no_other() {
+fn a_damaged_timer_does_not_block_others() {
     block_on(async {
         let t = Three::new().await;
         let (mut key, _) = keys::timer(&timer(t.streams[0], 0, None));
@@ -226,7 +226,7 @@ fn a_damaged_timer_holds_up_no_other() {
 }
 
 #[test]
-fn a_damaged_shared_row_refuses_no_commit_that_deletes_it_by_value() {
+fn deleting_a_damaged_shared_row_by_value_is_not_refused() {
     block_on(async {
         let t = Three::new().await;
         let row = shared(SharedKind::Slot, &[KeyPart::from("s")], "v");
@@ -266,13 +266,13 @@ fn a_damaged_shared_row_is_left_out_of_ranges() {
 }
 
 #[test]
-fn a_removal_that_meets_damage_changes_nothing() {
+fn a_removal_with_damaged_data_changes_nothing() {
     block_on(async {
         let t = Three::new().await;
         let [a, b, c] = t.streams;
         t.f.accept(inbox(b, vec![event("x"); 300])).await;
         t.f.commit(vec![closing(a), closing(b)]).await;
-        // A key that is too short, among those of the frames and before the end of the stream.
+        // A key that is too short, between the keys of frames.
         let key = keys::frame(b, RecordNumber(256));
         t.damage(|tables| &tables.journal, &key[..15]);
         let row = shared(SharedKind::Slot, &[KeyPart::from("s")], "v");

@@ -1,19 +1,49 @@
 //! A bounded cache of recently used values.
 //!
-//! Two generations bound it: what is not touched while the young one fills up twice is forgotten.
+//! It has two generations. When the young one is full, it replaces the old one, so values that were
+//! not used in between are evicted.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-pub(crate) struct Generations<K, V, S = RandomState> {
+/// A cache of durable values. Only the write path adds values, after they have become durable.
+pub(crate) struct Cache<K, V, S = RandomState>(Mutex<Generations<K, V, S>>);
+
+impl<K: Hash + Eq + Clone, V: Clone, S: BuildHasher + Default> Cache<K, V, S> {
+    pub(crate) fn new(capacity: usize) -> Self {
+        Self(Mutex::new(Generations::new(capacity)))
+    }
+
+    fn generations(&self) -> MutexGuard<'_, Generations<K, V, S>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn get(&self, key: &K) -> Option<V> {
+        self.generations().get(key)
+    }
+
+    /// Applies the changes of a durable batch; `None` removes a value.
+    pub(crate) fn publish(&self, changes: impl IntoIterator<Item = (K, Option<V>)>) {
+        let mut generations = self.generations();
+        for (key, value) in changes {
+            match value {
+                Some(value) => generations.keep(key, value),
+                None => generations.forget(&key),
+            }
+        }
+    }
+}
+
+struct Generations<K, V, S = RandomState> {
     young: HashMap<K, V, S>,
     old: HashMap<K, V, S>,
-    /// How many one generation holds.
+    /// The capacity of one generation.
     half: usize,
 }
 
 impl<K: Hash + Eq + Clone, V: Clone, S: BuildHasher + Default> Generations<K, V, S> {
-    pub(crate) fn new(capacity: usize) -> Self {
+    fn new(capacity: usize) -> Self {
         Self {
             young: HashMap::default(),
             old: HashMap::default(),
@@ -21,7 +51,7 @@ impl<K: Hash + Eq + Clone, V: Clone, S: BuildHasher + Default> Generations<K, V,
         }
     }
 
-    pub(crate) fn get(&mut self, key: &K) -> Option<V> {
+    fn get(&mut self, key: &K) -> Option<V> {
         if let Some(value) = self.young.get(key) {
             return Some(value.clone());
         }
@@ -30,63 +60,18 @@ impl<K: Hash + Eq + Clone, V: Clone, S: BuildHasher + Default> Generations<K, V,
         Some(value)
     }
 
-    pub(crate) fn keep(&mut self, key: K, value: V) {
+    fn keep(&mut self, key: K, value: V) {
         if self.young.len() >= self.half && !self.young.contains_key(&key) {
             self.old = std::mem::take(&mut self.young);
         }
         self.young.insert(key, value);
     }
 
-    pub(crate) fn forget(&mut self, key: &K) {
+    fn forget(&mut self, key: &K) {
         self.young.remove(key);
         self.old.remove(key);
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn it_never_outgrows_its_bound() {
-        let mut known = Generations::<u64, u64>::new(10);
-        for key in 0..1_000 {
-            known.keep(key, 0);
-            assert!(known.young.len() + known.old.len() <= 10);
-        }
-    }
-
-    #[test]
-    fn what_is_in_use_stays() {
-        let mut known = Generations::<u64, u64>::new(10);
-        known.keep(0, 7);
-        for key in 1..1_000 {
-            known.keep(key, 0);
-            assert_eq!(known.get(&0), Some(7));
-        }
-    }
-
-    #[test]
-    fn an_older_value_never_comes_back() {
-        let mut known = Generations::<u64, u64>::new(4);
-        for value in 0..100 {
-            known.keep(0, value);
-            for other in 1..=value % 5 {
-                known.keep(other, 0);
-            }
-            assert!(known.get(&0).is_none_or(|found| found == value));
-        }
-    }
-
-    #[test]
-    fn what_is_forgotten_is_in_neither_generation() {
-        let mut known = Generations::<u64, u64>::new(4);
-        for key in 0..3 {
-            known.keep(key, 0);
-        }
-        for key in 0..3 {
-            known.forget(&key);
-            assert_eq!(known.get(&key), None);
-        }
-    }
-}
+mod tests;

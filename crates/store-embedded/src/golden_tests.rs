@@ -1,5 +1,5 @@
-//! `docs/format.md` shows bytes; these are the bytes that are written. A change here is a change of
-//! the format.
+//! The bytes in `docs/format.md` are the bytes that the store writes. A change here changes the
+//! format.
 
 use std::fmt::Write;
 use std::fs;
@@ -32,8 +32,8 @@ fn hex(bytes: &[u8]) -> String {
     text
 }
 
-/// The document shows these bytes, in lines of its own, behind this label.
-fn shown(label: &str, bytes: &[u8]) {
+/// Asserts that the document shows these bytes after this label.
+fn assert_shown(label: &str, bytes: &[u8]) {
     let (_, rest) = DOCUMENT
         .split_once(&format!("\n{label}:\n"))
         .unwrap_or_else(|| panic!("{label}: {}", hex(bytes)));
@@ -59,10 +59,10 @@ fn header() -> FrameHeader {
 }
 
 #[test]
-fn the_frame_of_the_document_is_what_is_written() {
+fn the_document_shows_the_bytes_of_a_frame() {
     let records = [step("charge"), event("paid")];
     let bytes = Frame::encode(&header(), &records);
-    shown("frame", &bytes);
+    assert_shown("frame", &bytes);
     let frame = Frame::decode(&Bytes::from(bytes), &mut Interner::default()).unwrap();
     assert_eq!(
         (frame.header, frame.records.as_slice()),
@@ -71,7 +71,7 @@ fn the_frame_of_the_document_is_what_is_written() {
 }
 
 #[test]
-fn the_head_of_the_document_is_what_is_written() {
+fn the_document_shows_the_bytes_of_a_head() {
     let name = StreamName::from_stored("workflows/a");
     let mut head = Head::new(StreamNumber(7), name, Term(0));
     head.next = RecordNumber(302);
@@ -83,81 +83,81 @@ fn the_head_of_the_document_is_what_is_written() {
     });
     head.ready = true;
     head.run = Some(Arc::new(run("a", "order", RunStatus::Running)));
-    shown("head", &values::encode_head(&head));
+    assert_shown("head", &values::encode_head(&head));
 }
 
 #[test]
-fn the_keys_of_the_document_are_what_is_written() {
+fn the_document_shows_the_bytes_of_keys() {
     let stream = StreamNumber(7);
-    shown("journal key", &keys::frame(stream, RecordNumber(300)));
-    shown("head key", &keys::stream(stream));
-    shown("name key", &keys::name("workflows/a"));
-    shown("name value", &values::encode_number(7));
-    shown("dedup key", &keys::dedup(stream, "id"));
+    assert_shown("journal key", &keys::frame(stream, RecordNumber(300)));
+    assert_shown("head key", &keys::stream(stream));
+    assert_shown("name key", &keys::name("workflows/a"));
+    assert_shown("name value", &values::encode_number(7));
+    assert_shown("dedup key", &keys::dedup(stream, "id"));
     let order = name("order");
     let page = page::number_of(stream);
-    shown(
+    assert_shown(
         "list key",
         &keys::page(&keys::status(&order, RunStatus::Running), page),
     );
-    shown("tag key", &keys::page(&keys::tag("red"), page));
+    assert_shown("tag key", &keys::page(&keys::tag("red"), page));
     let mut members = Page::default();
     for member in [7, 9, 30] {
         members.put(StreamNumber(member), true);
     }
-    shown("page", &members.encode());
-    shown(
+    assert_shown("page", &members.encode());
+    assert_shown(
         "timer key",
         &keys::timer(&timer(stream, 5, Some("loop/~3/wait:0"))).0,
     );
 }
 
 #[test]
-fn the_rows_of_the_document_are_what_is_written() {
+fn the_document_shows_the_bytes_of_rows() {
     let open = Row::Rpc(rpc(StreamNumber(7), "rpc_1"));
-    shown("rpc key", &keys::lookup(&open.key()).unwrap());
-    shown("rpc value", &values::encode_row(&open));
+    assert_shown("rpc key", &keys::lookup(&open.key()).unwrap());
+    assert_shown("rpc value", &values::encode_row(&open));
     let used = idempotency("order", "key", "workflows/a");
-    shown("idempotency key", &keys::lookup(&used.key()).unwrap());
-    shown("idempotency value", &values::encode_row(&used));
+    assert_shown("idempotency key", &keys::lookup(&used.key()).unwrap());
+    assert_shown("idempotency value", &values::encode_row(&used));
     let latest = generation("a", 3, StreamNumber(7));
-    shown("generation key", &keys::lookup(&latest.key()).unwrap());
-    shown("generation value", &values::encode_row(&latest));
-    shown("removed key", &keys::REMOVED);
-    shown(
+    assert_shown("generation key", &keys::lookup(&latest.key()).unwrap());
+    assert_shown("generation value", &values::encode_row(&latest));
+    assert_shown("removed key", &keys::REMOVED);
+    assert_shown(
         "removed value",
         &values::encode_removed(StreamNumber(8), Term(1)),
     );
     let caused = Row::Outbox(effect(StreamNumber(7), "key"));
-    shown("outbox key", &keys::lookup(&caused.key()).unwrap());
-    shown("outbox value", &values::encode_row(&caused));
+    assert_shown("outbox key", &keys::lookup(&caused.key()).unwrap());
+    assert_shown("outbox value", &values::encode_row(&caused));
     let stream = Row::Stream(Box::new(stream_row(StreamNumber(7))));
-    shown("stream key", &keys::lookup(&stream.key()).unwrap());
-    shown("stream value", &values::encode_row(&stream));
+    assert_shown("stream key", &keys::lookup(&stream.key()).unwrap());
+    assert_shown("stream value", &values::encode_row(&stream));
     let appended = Row::Producer(producer(StreamNumber(7), "p", 2));
-    shown("producer key", &keys::lookup(&appended.key()).unwrap());
-    shown("producer value", &values::encode_row(&appended));
+    assert_shown("producer key", &keys::lookup(&appended.key()).unwrap());
+    assert_shown("producer value", &values::encode_row(&appended));
     let parts = ["orders".into(), 2.into()];
     let mut slot = shared(SharedKind::Slot, &parts, "{\"run\":\"a\"}");
-    shown(
+    assert_shown(
         "shared key",
         &keys::lookup(&Row::Shared(slot.clone()).key()).unwrap(),
     );
-    shown(
+    assert_shown(
         "shared value",
         &values::encode_row(&Row::Shared(slot.clone())),
     );
     slot.committed_at = CommitTime::At(START);
-    shown("stamped value", &values::encode_row(&Row::Shared(slot)));
+    assert_shown("stamped value", &values::encode_row(&Row::Shared(slot)));
 }
 
-/// The text between two marks.
+/// Returns the text between two texts.
 fn between<'a>(text: &'a str, from: &str, to: &str) -> Option<&'a str> {
     Some(text.split_once(from)?.1.split_once(to)?.0)
 }
 
-/// One row per kind of record, from the code that defines them: tag, type name, fields in the order
-/// they are written.
+/// Returns one row per kind of record, taken from the source code: tag, type name, and fields in
+/// the order of their bytes.
 fn record_rows() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../model/src/record");
     let mut source = String::new();
@@ -182,7 +182,7 @@ fn fields(source: &str, kind: &str) -> String {
     let body = between(&source, &format!("pub struct {kind} {{"), "\n}").unwrap_or_default();
     let typed = names.map(|name| {
         let of = between(body, &format!("pub {name}: "), ",").unwrap_or("?");
-        // A box is only in memory.
+        // Boxes are not part of the format.
         match of.split_once("Box<") {
             Some((outer, inner)) => format!("{name}: {outer}{}", inner.replacen('>', "", 1)),
             None => format!("{name}: {of}"),
@@ -192,7 +192,7 @@ fn fields(source: &str, kind: &str) -> String {
 }
 
 #[test]
-fn the_document_lists_every_kind_of_record_with_its_fields() {
+fn the_document_lists_all_kinds_of_records_with_their_fields() {
     let rows = record_rows();
     assert!(rows.len() > 40, "{}", rows.len());
     for row in rows {

@@ -1,4 +1,4 @@
-//! The default store: one directory on local disk, no server, one process at a time.
+//! The default store: one directory on local disk, used by one process at a time.
 //!
 //! ```text
 //!   commit(batch) ─▶ stage: judge each commit against staged heads ─▶ one write batch ─▶ one fdatasync

@@ -1,16 +1,17 @@
-//! Opening a store: lock the directory, read its mark, check its files, then open the tables.
+//! Opening a store: locks the directory, reads its format, checks its files, and opens the tables.
 //!
 //! ```text
-//!   <path>/LOCK       held while the store is open
-//!   <path>/FORMAT     what this directory is
-//!   <path>/EXTENT     how far its journal reached when it was last closed
-//!   <path>/data/      the key-value store below
+//!   <path>/LOCK       locked while the store is open
+//!   <path>/FORMAT     the format of the directory
+//!   <path>/EXTENT     the length of the last journal when the store was last closed
+//!   <path>/data/      the key-value store
 //! ```
 //!
-//! The key-value store repairs what it takes for the leftovers of a crash by deleting it. What it
-//! would delete although it was acknowledged is therefore looked for first.
+//! The key-value store deletes what looks like the leftovers of a crash. Damage to acknowledged
+//! data can look the same, so it is detected before the key-value store is opened.
 
 use std::fs;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -30,11 +31,10 @@ use crate::failure;
 use crate::options::Options;
 use crate::read::due::Due;
 use crate::read::effects::Effects;
-use crate::sets::KnownPages;
+use crate::sets::{PAGES_CACHED, PageCache};
 use crate::state::cache::HeadCache;
-use crate::state::inner::Inner;
+use crate::state::inner::{Inner, Writer};
 use crate::state::leases::Leases;
-use crate::state::writer::Writer;
 use crate::storage::pressure::Pressure;
 use crate::storage::tables::{self, Tables};
 use crate::storage::view::View;
@@ -55,29 +55,29 @@ pub(crate) fn open(
         Mark::Unfinished => remove(&data, &place)?,
         Mark::Older { .. } | Mark::Finished => must_be_whole(path, &place)?,
     }
-    let io_failed = |error| failure::of_io(&place, &error);
+    let io_failed = failure::of_io(&place);
     if mark == Mark::Absent {
-        format::begin(path).map_err(io_failed)?;
+        format::write(path, format::CREATING).map_err(&io_failed)?;
     }
     let tables = open_tables(&data, options, &place)?;
     if mark == (Mark::Older { sets: true }) {
         // An older release must refuse a store that is partly upgraded.
-        format::begin_upgrade(path).map_err(io_failed)?;
+        format::write(path, format::UPGRADING).map_err(&io_failed)?;
         upgrade::sets_from_heads(&tables)?;
     }
     if mark != Mark::Finished {
-        // Once it counts as finished, a part that is missing is damage.
+        // Must be durable first, because missing parts of a finished store are damage.
         folders::sync_below(&data)
             .and_then(|()| folders::sync_above(path))
-            .and_then(|()| format::finish(path))
-            .map_err(io_failed)?;
+            .and_then(|()| format::write(path, format::FINISHED))
+            .map_err(&io_failed)?;
     }
     let (next_stream, term) = next_stream(&tables)?;
     Ok(Inner {
         clock,
         cache: HeadCache::new(options.heads_cached),
         leases: Leases::default(),
-        pages: KnownPages::new(),
+        pages: PageCache::new(PAGES_CACHED),
         due: Due::load(&tables)?,
         effects: Effects::load(&tables)?,
         writer: Mutex::new(Writer {
@@ -87,7 +87,7 @@ pub(crate) fn open(
             pressure: Pressure::new(options.memtable_bytes),
         }),
         tables,
-        extent: NoteExtent::new(path),
+        extent: NoteExtent(Some(path.to_owned())),
         _lock: lock,
     })
 }
@@ -98,18 +98,16 @@ fn prepare(path: &Path, place: &str) -> Result<(), StoreError> {
             detail: format!("{place} is a file; name a directory"),
         });
     }
-    fs::create_dir_all(path).map_err(|error| failure::of_io(place, &error))
+    fs::create_dir_all(path).map_err(failure::of_io(place))
 }
 
-/// A directory without a mark becomes a store only if it holds no other files.
+/// Refuses a directory without `FORMAT` that contains files.
 fn must_be_empty(path: &Path, place: &str) -> Result<(), StoreError> {
-    let entries = fs::read_dir(path).map_err(|error| failure::of_io(place, &error))?;
-    for entry in entries {
-        let name = entry
-            .map_err(|error| failure::of_io(place, &error))?
-            .file_name();
+    let io_failed = failure::of_io(place);
+    for entry in fs::read_dir(path).map_err(&io_failed)? {
+        let name = entry.map_err(&io_failed)?.file_name();
         if name == "data" || name == "EXTENT" {
-            return Err(corrupt(place, "its file FORMAT is missing"));
+            return Err(StoreError::corrupt(place, "its file FORMAT is missing"));
         }
         if name != "LOCK" && name != "FORMAT.new" {
             return Err(StoreError::Unavailable {
@@ -122,19 +120,17 @@ fn must_be_empty(path: &Path, place: &str) -> Result<(), StoreError> {
 
 fn remove(data: &Path, place: &str) -> Result<(), StoreError> {
     match fs::remove_dir_all(data) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(failure::of_io(place, &error))
-        }
-        _ => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed.map_err(failure::of_io(place)),
     }
 }
 
-/// What a finished store always has, and the key-value store would silently replace if it were
-/// gone.
+/// Checks for files that every finished store has, and that the key-value store would silently
+/// create anew.
 fn must_be_whole(path: &Path, place: &str) -> Result<(), StoreError> {
     let data = path.join("data");
     if !data.join("version").is_file() {
-        return Err(corrupt(place, "data/version is missing"));
+        return Err(StoreError::corrupt(place, "data/version is missing"));
     }
     // One folder per table, and one for the list of tables.
     for folder in 0..=tables::NAMES.len() {
@@ -143,22 +139,20 @@ fn must_be_whole(path: &Path, place: &str) -> Result<(), StoreError> {
     journals_must_be_whole(path, &data, place)
 }
 
-/// Journals are removed oldest first, so none is missing between two; and the last one reaches at
-/// least as far as it did when the store was closed.
+/// Checks that no journal is missing between two others, because the oldest ones are removed first,
+/// and that the last one is not shorter than when the store was closed.
 fn journals_must_be_whole(path: &Path, data: &Path, place: &str) -> Result<(), StoreError> {
-    let numbers = extent::journals(data).map_err(|error| failure::of_io(place, &error))?;
-    let follow = numbers
-        .windows(2)
-        .all(|pair| matches!(pair, [a, b] if a + 1 == *b));
-    let Some((active, sealed)) = numbers.split_last().filter(|_| follow) else {
-        return Err(corrupt(place, "a journal is missing"));
+    let numbers = extent::journals(data).map_err(failure::of_io(place))?;
+    let consecutive = numbers.is_sorted_by(|a, b| a + 1 == *b);
+    let Some((active, sealed)) = numbers.split_last().filter(|_| consecutive) else {
+        return Err(StoreError::corrupt(place, "a journal is missing"));
     };
     for number in sealed {
         journal_check::check(&extent::journal(data, *number), Role::Sealed)?;
     }
     let whole_to = match extent::noted(path) {
         Some((number, _)) if number > *active => {
-            return Err(corrupt(place, "the last journal is missing"));
+            return Err(StoreError::corrupt(place, "the last journal is missing"));
         }
         Some((number, end)) if number == *active => end,
         _ => 0,
@@ -166,37 +160,24 @@ fn journals_must_be_whole(path: &Path, data: &Path, place: &str) -> Result<(), S
     journal_check::check(&extent::journal(data, *active), Role::Active { whole_to })
 }
 
-/// The key-value store asserts where it finds what it never wrote; here that is one more way to say
-/// "damaged".
+/// Opens the tables. The key-value store panics on some kinds of damage.
 fn open_tables(data: &Path, options: &Options, place: &str) -> Result<Tables, StoreError> {
     let opened = catch_unwind(AssertUnwindSafe(|| Tables::open(data, options, place)));
-    opened.unwrap_or_else(|_| Err(corrupt(place, "it holds something that was never written")))
+    let panicked = || StoreError::corrupt(place, "the key-value store cannot open it");
+    opened.unwrap_or_else(|_| Err(panicked()))
 }
 
-/// The number and the term of the next stream: behind all there are, and all there were.
+/// Returns the number and the term of the next stream, above those of all existing and removed
+/// ones.
 fn next_stream(tables: &Tables) -> Result<(StreamNumber, Term), StoreError> {
     let view = View::new(tables);
-    let removed = view.lookup(&keys::REMOVED)?;
-    let removed = removed.map(|bytes| values::decode_removed(&bytes));
-    let removed = removed.transpose();
-    let removed = removed.map_err(|e| view.unreadable("the memory of removed streams", e))?;
-    let (behind_removed, term) = removed.unwrap_or((StreamNumber(1), Term(0)));
-    Ok((behind_last(tables)?.max(behind_removed), term))
-}
-
-fn behind_last(tables: &Tables) -> Result<StreamNumber, StoreError> {
+    let what = "the numbers of removed streams";
+    let removed = view.lookup(&keys::REMOVED, what, values::decode_removed)?;
+    let (after_removed, term) = removed.unwrap_or((StreamNumber(1), Term(0)));
     let Some(last) = tables.heads.last_key_value() else {
-        return Ok(StreamNumber(1));
+        return Ok((after_removed, term));
     };
-    let key = last.key().map_err(|error| tables.failed(&error))?;
-    let number = keys::stream_of_head(&key);
-    let number = number.map_err(|_| corrupt(&tables.place, "the key of a head is no number"))?;
-    Ok(number.next())
-}
-
-fn corrupt(place: &str, detail: &str) -> StoreError {
-    StoreError::Corrupt {
-        place: place.to_owned(),
-        detail: detail.to_owned(),
-    }
+    let key = tables.check(last.key())?;
+    let last = view.check("the key of a head", keys::stream_of_head(&key))?;
+    Ok((last.next().max(after_removed), term))
 }

@@ -13,26 +13,24 @@ use everstep_store::{
 use crate::failure;
 use crate::open;
 use crate::options::Options;
-use crate::read::frames;
-use crate::read::list;
-use crate::read::ranges;
+use crate::read::{frames, list, ranges};
 use crate::state::inner::Inner;
 use crate::storage::view::View;
 use crate::write::commit;
 
-/// A store in one directory. Only one process, and only one handle, has it open at a time; dropping
-/// it closes it.
+/// A store in one directory. Only one process, and one handle in it, can have it open at a time;
+/// dropping the handle closes the store.
 ///
-/// `commit` blocks the calling thread for one `fdatasync`, so call it from a thread that may wait.
+/// `commit` blocks the calling thread for one `fdatasync`, so call it from a thread that may block.
 pub struct EmbeddedStore(pub(crate) Inner);
 
 impl EmbeddedStore {
-    /// Opens the store in `path`, or creates it there. `clock` judges leases.
+    /// Opens or creates the store in `path`. `clock` is the store's own clock.
     pub fn open(path: impl AsRef<Path>, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
         Self::open_with(path, clock, Options::default())
     }
 
-    /// The same, tuned.
+    /// Opens or creates the store in `path` with these options.
     pub fn open_with(
         path: impl AsRef<Path>,
         clock: Arc<dyn Clock>,
@@ -49,7 +47,7 @@ impl EmbeddedStore {
                 None => return Ok(None),
             },
         };
-        match self.0.cache.get(number) {
+        match self.0.cache.get(&number) {
             Some(head) => Ok(Some(head)),
             None => Ok(View::new(&self.0.tables).head(number)?.map(Arc::new)),
         }
@@ -59,7 +57,7 @@ impl EmbeddedStore {
         let Some(head) = self.head_of(&StreamRef::Number(request.stream))? else {
             return Ok(None);
         };
-        // Opened after the head was known, so that it holds everything the head speaks of.
+        // Opened after the head was read, so that it contains all records of the head.
         let view = View::new(&self.0.tables);
         frames::page(&view, &head, request).map(Some)
     }
@@ -79,7 +77,7 @@ impl EmbeddedStore {
             last = marked.last().copied();
             for number in marked {
                 match self.ready_run(number) {
-                    Err(error) if error.is_damage() => failure::left_out("ready runs", &error),
+                    Err(error) if error.is_damage() => failure::log_skipped("ready runs", &error),
                     run => runs.extend(run?),
                 }
             }
@@ -94,12 +92,12 @@ impl EmbeddedStore {
             return Ok(None);
         };
         let now = self.0.clock.now();
-        let holder = head.owner.map(|owner| owner.node);
+        let owner = head.owner.map(|owner| owner.node);
         Ok(head.run.as_ref().map(|run| ReadyRun {
             stream: number,
             workflow: run.workflow.clone(),
             version: run.version,
-            executed_by: holder.filter(|node| self.0.leases.is_alive(*node, now)),
+            executed_by: owner.filter(|node| self.0.leases.is_alive(*node, now)),
         }))
     }
 }
@@ -181,7 +179,7 @@ impl Store for EmbeddedStore {
     fn describe(&self) -> Description {
         Description {
             name: "embedded",
-            durability: "crashes of the process and, where the disk keeps what fdatasync was told, of the machine; \
+            durability: "crashes of the process and, if the disk honours fdatasync, of the machine; \
                          not the loss of the disk",
             exclusive: true,
             spans_processes: false,

@@ -1,7 +1,7 @@
 //! The upgrade from format 1, which has one row for each member of a set of streams, to pages.
 //!
-//! All sets can be derived from the heads, so they are written again. An interrupted upgrade starts
-//! over when the store is opened the next time.
+//! The sets are deleted and derived from the heads. An interrupted upgrade starts again when the
+//! store is opened the next time.
 
 use everstep_store::StoreError;
 use fjall::{Keyspace, OwnedWriteBatch, PersistMode, Readable};
@@ -12,28 +12,30 @@ use crate::sets::{self, Pages, sets_of_stream};
 use crate::storage::tables::Tables;
 use crate::storage::view::View;
 
-/// Rows in one write batch, so that memory is bounded.
+/// The number of rows in one write batch, which bounds memory.
 const BATCH: usize = 1_000;
 
-/// Writes the lists and the ready marks as the heads say they must be.
+/// Replaces the lists and the ready marks by those that the heads imply.
 pub(crate) fn sets_from_heads(tables: &Tables) -> Result<(), StoreError> {
-    tracing::info!(place = tables.place, "the lists of runs are written anew");
+    tracing::info!(
+        place = tables.place,
+        "rebuilding the lists of runs and the ready marks"
+    );
     for table in [&tables.lists, &tables.ready] {
-        clear(tables, table).map_err(|error| tables.failed(&error))?;
+        tables.check(clear(tables, table))?;
     }
     let view = View::new(tables);
     let mut pages = Pages::new();
-    let mut here = 0;
+    let mut current = 0;
     for row in view.snapshot.iter(&tables.heads) {
-        let key = row.key().map_err(|error| tables.failed(&error))?;
-        let stream = keys::stream_of_head(&key);
-        let stream = stream.map_err(|d| view.damaged("the key of a head", d))?;
+        let key = tables.check(row.key())?;
+        let stream = view.check("the key of a head", keys::stream_of_head(&key))?;
         let number = page::number_of(stream);
-        // Heads come in order: the pages of those before are complete.
-        if number != here && pages.len() >= BATCH {
+        // Heads are in order, so the pages of all earlier ones are complete.
+        if number != current && pages.len() >= BATCH {
             write(tables, std::mem::take(&mut pages))?;
         }
-        here = number;
+        current = number;
         for set in sets_of_stream(&view, stream)? {
             pages.entry((set, number)).or_default().put(stream, true);
         }
@@ -44,7 +46,7 @@ pub(crate) fn sets_from_heads(tables: &Tables) -> Result<(), StoreError> {
 fn write(tables: &Tables, pages: Pages) -> Result<(), StoreError> {
     let mut rows = batch(tables);
     sets::put_rows(&pages, tables, &mut rows);
-    rows.commit().map_err(|error| tables.failed(&error))
+    tables.check(rows.commit())
 }
 
 fn clear(tables: &Tables, table: &Keyspace) -> fjall::Result<()> {
@@ -60,142 +62,12 @@ fn clear(tables: &Tables, table: &Keyspace) -> fjall::Result<()> {
     Ok(())
 }
 
-/// A batch that is synced: one that a later one follows must be whole, or the log counts as damaged
-/// (`journal_check`).
+/// Creates a batch that is synced. A batch that another one follows must be complete, otherwise the
+/// log counts as damaged (`journal_check`).
 fn batch(tables: &Tables) -> OwnedWriteBatch {
     let rows = OwnedWriteBatch::with_capacity(tables.db.clone(), BATCH);
     rows.durability(Some(PersistMode::SyncData))
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::path::Path;
-    use std::sync::Arc;
-
-    use everstep_model::{RunStatus, StreamNumber};
-    use everstep_store::{Commit, ListQuery, Store};
-    use everstep_store_testkit::sample::run_creation;
-    use everstep_store_testkit::{Fixture, TestClock, block_on};
-
-    use super::*;
-    use crate::EmbeddedStore;
-
-    /// On several pages, and for several batches of rows in format 1.
-    const RUNS: u64 = 3_000;
-
-    fn open(folder: &Path) -> Fixture<EmbeddedStore> {
-        let clock = Arc::new(TestClock::new());
-        let store = EmbeddedStore::open(folder, clock.clone()).unwrap();
-        Fixture { store, clock }
-    }
-
-    /// Each has a tag of its own, every third one that they share; every fifth is ready, every
-    /// seventh waits.
-    async fn fill(f: &Fixture<EmbeddedStore>) {
-        let creation = |number: u64| {
-            let status = match number % 7 {
-                0 => RunStatus::Waiting,
-                _ => RunStatus::Running,
-            };
-            let mut commit = run_creation(&format!("run-{number}"), "order", status);
-            commit.ready = number.is_multiple_of(5);
-            if let Some(run) = commit.run.as_mut().map(Arc::make_mut) {
-                run.tags.push(format!("own-{number}"));
-                if number.is_multiple_of(3) {
-                    run.tags.push("red".to_owned());
-                }
-            }
-            Commit::from(commit)
-        };
-        let batch: Vec<_> = (1..=RUNS).map(creation).collect();
-        f.store.commit(&batch).await.unwrap();
-    }
-
-    /// All that is read from sets.
-    async fn read(f: &Fixture<EmbeddedStore>) -> Vec<Vec<String>> {
-        let by_status = ListQuery {
-            statuses: vec![RunStatus::Waiting],
-            limit: usize::MAX,
-            ..ListQuery::default()
-        };
-        let by_tag = ListQuery {
-            tag: Some("red".to_owned()),
-            limit: usize::MAX,
-            ..ListQuery::default()
-        };
-        let mut found = Vec::new();
-        let by_own_tag = ListQuery {
-            tag: Some("own-2700".to_owned()),
-            ..by_tag.clone()
-        };
-        for query in [by_status, by_tag, by_own_tag] {
-            let page = f.store.list(query).await.unwrap();
-            found.push(page.rows.iter().map(|row| row.id.to_string()).collect());
-        }
-        let ready = f.store.ready(None, usize::MAX).await.unwrap();
-        found.push(ready.iter().map(|run| run.stream.to_string()).collect());
-        found
-    }
-
-    /// Writes the sets as format 1 had them, those of streams from this one on.
-    fn write_rows_of_format_1(f: &Fixture<EmbeddedStore>, from: u64) {
-        let tables = &f.store.0.tables;
-        let view = View::new(tables);
-        for number in (from..=RUNS).map(StreamNumber) {
-            let head = view.head_row(number).unwrap().unwrap();
-            let run = head.run.as_ref().unwrap();
-            let mut lists = vec![keys::status(&run.workflow, run.status)];
-            lists.extend(run.tags.iter().map(|tag| keys::tag(tag)));
-            for mut key in lists {
-                key.extend(number.0.to_be_bytes());
-                tables.lists.insert(key, []).unwrap();
-            }
-            if head.ready {
-                tables.ready.insert(number.0.to_be_bytes(), []).unwrap();
-            }
-        }
-    }
-
-    fn upgraded_from(mark: &str, spoil: impl FnOnce(&Fixture<EmbeddedStore>)) {
-        let folder = tempfile::tempdir().unwrap();
-        block_on(async {
-            let f = open(folder.path());
-            fill(&f).await;
-            let before = read(&f).await;
-            let counts: Vec<usize> = before.iter().map(Vec::len).collect();
-            assert_eq!(counts, [428, 1_000, 1, 600]);
-            spoil(&f);
-            drop(f);
-            let file = folder.path().join("FORMAT");
-            fs::write(&file, mark).unwrap();
-            assert_eq!(read(&open(folder.path())).await, before);
-            let mark = fs::read_to_string(&file).unwrap();
-            assert_eq!(mark, "everstep store, format 3\n");
-        });
-    }
-
-    #[test]
-    fn a_store_in_format_1_is_read_as_before_and_is_in_format_3_then() {
-        upgraded_from("everstep store, format 1\n", |f| {
-            let tables = &f.store.0.tables;
-            for table in [&tables.lists, &tables.ready] {
-                clear(tables, table).unwrap();
-            }
-            write_rows_of_format_1(f, 1);
-        });
-    }
-
-    #[test]
-    fn a_store_in_format_2_is_read_as_before_and_is_in_format_3_then() {
-        upgraded_from("everstep store, format 2\n", |_| {});
-    }
-
-    #[test]
-    fn an_upgrade_that_was_interrupted_begins_again() {
-        for format in [2, 3] {
-            let mark = format!("everstep store, format {format}, being upgraded\n");
-            upgraded_from(&mark, |f| write_rows_of_format_1(f, RUNS / 2));
-        }
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! Runs one future on the calling thread: all that the cases need of an async runtime.
+//! A minimal async runtime for the cases.
 
 use std::future::Future;
 use std::pin::pin;
@@ -14,7 +14,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Waits for a future; the thread is parked in between.
+/// Runs a future to completion on the calling thread.
 pub fn block_on<F: Future>(future: F) -> F::Output {
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
     let mut context = Context::from_waker(&waker);

@@ -15,13 +15,13 @@ pub const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 pub struct TestClock(AtomicU64);
 
 impl TestClock {
-    /// A clock that shows [`START`].
+    /// Creates a clock that shows [`START`].
     #[must_use]
     pub fn new() -> Self {
         Self::at(START)
     }
 
-    /// A clock that shows this time.
+    /// Creates a clock that shows this time.
     #[must_use]
     pub fn at(time: Timestamp) -> Self {
         Self(AtomicU64::new(time.as_millis()))

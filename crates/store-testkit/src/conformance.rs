@@ -1,14 +1,14 @@
-//! The macros that name every case: a backend's tests are one line and a constructor.
+//! The macros that turn all cases into tests. A backend needs one line and a constructor.
 
-/// One `#[test]` per case of the contract. `$open` is a function `fn(Arc<dyn Clock>) -> (impl
-/// Store, guard)` that is in scope where the macro stands; the guard is dropped after the store.
+/// Defines one `#[test]` per case of the contract. `$open` is a function `fn(Arc<dyn Clock>) ->
+/// (impl Store, guard)` in scope; the guard is dropped after the store.
 #[macro_export]
 macro_rules! conformance {
     ($open:path) => {
         $crate::conformance! { @topics $open;
             commit: [
                 records_are_numbered_in_order,
-                a_commit_without_records_names_the_next_number,
+                a_commit_without_records_reports_the_next_number,
                 an_empty_batch_is_accepted,
                 commits_of_one_stream_are_judged_in_batch_order,
                 a_refusal_does_not_affect_the_rest_of_the_batch,
@@ -17,54 +17,54 @@ macro_rules! conformance {
                 an_unknown_stream_is_refused,
                 an_inbox_commit_cannot_write_executor_records,
                 an_executor_gets_the_records_it_has_not_seen,
-                an_executor_that_saw_all_gets_no_records,
+                an_executor_that_has_seen_all_records_gets_none,
             ];
             creation: [
-                numbers_rise_in_the_order_of_creation,
+                stream_numbers_follow_the_order_of_creation,
                 an_existing_name_is_refused_with_its_number,
                 of_two_creations_in_one_batch_the_first_wins,
                 a_stream_is_found_by_name_and_number,
                 a_refused_creation_leaves_no_stream,
-                a_creation_can_take_the_run,
+                a_creation_can_claim_the_run,
                 rows_of_a_creation_belong_to_the_new_stream,
                 a_used_key_refuses_a_second_creation,
                 an_empty_stream_exists,
             ];
             fencing: [
-                without_a_holder_no_fence_matches,
+                a_run_without_a_holder_refuses_every_fence,
                 stale_epoch_is_refused,
                 wrong_nonce_is_refused,
                 an_expired_holder_writes_until_it_is_replaced,
                 a_gap_in_the_sequence_is_refused,
-                a_repeated_sequence_returns_the_original_place,
-                a_repetition_within_a_batch_is_known,
+                a_repeated_sequence_returns_the_original_number,
+                a_repetition_within_a_batch_is_a_duplicate,
                 a_repeated_release_is_a_duplicate,
                 a_repeated_close_is_a_duplicate,
                 a_repeated_commit_without_records_is_a_duplicate,
                 a_refused_executor_commit_refuses_its_successors,
-                nothing_lands_after_a_revocation,
+                a_revoked_executor_is_refused,
                 a_new_epoch_restarts_the_sequence,
             ];
             inbox_guard: [
-                unseen_records_refuse_with_what_was_missed,
+                unseen_records_refuse_the_commit_and_are_reported,
                 a_seen_inbox_passes,
-                a_record_earlier_in_the_batch_counts,
+                an_unseen_record_earlier_in_the_batch_refuses_the_commit,
                 unconsumed_events_are_counted,
                 too_many_events_are_refused,
             ];
             dedup: [
-                a_repeated_id_returns_the_original_place,
-                a_repeated_id_within_a_batch_is_known,
-                ids_of_other_streams_and_longer_ids_are_others,
+                a_repeated_id_returns_the_original_number,
+                a_repeated_id_within_a_batch_is_a_duplicate,
+                ids_are_distinct_by_stream_and_by_all_characters,
                 a_refused_commit_does_not_use_its_id,
-                a_known_id_outlives_the_close,
+                a_known_id_is_a_duplicate_after_the_close,
             ];
             lease: [
                 a_free_run_is_claimed,
                 a_failed_claim_leaves_the_rest_of_the_commit,
                 of_two_claims_in_one_batch_the_first_wins,
-                a_lease_runs_out,
-                a_renewed_lease_lasts,
+                a_lease_expires,
+                a_renewed_lease_stays_alive,
                 a_retired_node_holds_nothing,
                 a_node_without_a_lease_is_dead,
                 a_released_run_is_free,
@@ -77,32 +77,32 @@ macro_rules! conformance {
                 a_claimed_run_is_running_unless_it_is_stopping,
             ];
             timers: [
-                timers_come_in_the_order_they_are_due,
+                timers_are_ordered_by_due_time,
                 a_timer_is_due_at_its_time_and_not_before,
-                paging_gives_every_timer_once,
+                paging_returns_every_timer_once,
                 a_deleted_timer_is_not_listed,
-                an_earlier_timer_is_found_later,
+                an_earlier_timer_can_be_set_later,
                 deletes_come_before_puts,
                 a_batch_may_set_and_delete,
-                purpose_and_place_are_part_of_a_timer,
+                purpose_and_location_are_part_of_a_timer,
             ];
             ready: [
                 a_marked_run_is_found,
                 a_run_without_a_mark_is_not_ready,
                 a_commit_that_names_no_ready_mark_keeps_it,
-                paging_gives_every_ready_run_once,
+                paging_returns_every_ready_run_once,
                 a_ready_run_names_its_live_holder,
                 a_stream_without_a_run_is_not_listed,
             ];
             list: [
                 runs_are_listed_newest_first,
-                workflows_filter,
-                statuses_filter,
-                filters_combine,
-                a_run_moves_with_its_status,
+                a_list_filters_by_workflow,
+                a_list_filters_by_status,
+                a_run_must_match_all_filters,
+                a_change_of_status_moves_the_run_between_lists,
                 a_batch_may_move_a_run_twice,
-                tags_filter,
-                times_filter,
+                a_list_filters_by_tag,
+                a_list_filters_by_time_of_creation,
                 pages_join_without_gap_or_overlap,
                 a_new_run_does_not_disturb_a_cursor,
                 a_count_is_the_number_of_listed_runs,
@@ -110,17 +110,17 @@ macro_rules! conformance {
             read: [
                 reading_begins_anywhere,
                 a_page_stops_near_its_limit,
-                records_come_back_as_written,
+                records_are_read_as_written,
                 an_unknown_stream_is_none,
-                a_page_says_that_the_stream_is_closed,
+                a_page_reports_that_the_stream_is_closed,
                 dropped_records_leave_gaps,
                 drops_may_overlap_and_repeat,
-                pages_go_past_gaps,
-                a_commit_drops_only_what_was_before_it,
-                counts_outlive_dropped_records,
+                pages_skip_gaps,
+                a_commit_drops_only_earlier_records,
+                dropping_records_does_not_change_counts,
             ];
             removal: [
-                nothing_is_left_of_a_removed_stream,
+                a_removal_deletes_all_data_of_the_stream,
                 a_removed_name_can_be_used_again,
                 rows_of_a_removed_stream_can_be_deleted,
                 an_open_stream_is_not_removed,
@@ -128,32 +128,32 @@ macro_rules! conformance {
                 a_superseded_run_is_not_listed,
                 only_a_closed_stream_is_superseded,
                 a_creation_may_begin_with_a_copy,
-                a_stream_that_grew_is_refused,
-                guards_are_judged_after_the_stream_is_gone,
+                a_commit_to_a_stream_that_grew_is_refused,
+                guards_are_judged_after_the_stream_is_removed,
             ];
             rows: [
-                an_rpc_row_comes_back,
+                an_rpc_row_is_read_as_written,
                 a_present_row_is_required_once,
-                an_absent_row_is_required,
+                a_row_that_must_be_absent_refuses_the_commit,
                 a_row_put_again_is_replaced,
                 keys_with_common_prefixes_are_distinct,
                 long_keys_are_distinct,
                 deleting_nothing_is_no_error,
             ];
             user_streams: [
-                stream_and_producer_rows_come_back,
-                a_row_that_changed_refuses,
-                a_row_that_changed_earlier_in_the_batch_refuses,
+                stream_and_producer_rows_are_read_as_written,
+                a_changed_row_refuses_the_commit,
+                a_row_changed_earlier_in_the_batch_refuses_the_commit,
                 a_creation_may_begin_at_any_number,
-                a_stream_row_may_be_of_another_stream,
-                a_closed_user_stream_changes_rows_but_takes_no_records,
+                a_commit_may_put_the_row_of_another_stream,
+                a_closed_user_stream_accepts_rows_but_no_records,
                 an_open_user_stream_is_removed_with_its_rows,
                 a_removal_is_refused_by_its_guards,
-                a_removal_may_change_rows_of_others,
+                a_removal_may_change_rows_of_other_streams,
                 a_page_stops_near_its_bytes,
             ];
             shared_rows: [
-                a_shared_row_comes_back_as_it_was,
+                a_shared_row_is_read_as_written,
                 commits_of_all_streams_share_a_row,
                 a_shared_row_is_deleted_by_value,
                 a_commit_may_replace_what_it_deletes,
@@ -179,9 +179,9 @@ macro_rules! conformance {
                 every_kind_of_commit_waits_for_its_time,
             ];
             outbox: [
-                an_effect_comes_back_as_it_was,
-                effects_come_by_stream_and_key,
-                paging_gives_every_effect_once,
+                an_effect_is_read_as_written,
+                effects_are_ordered_by_stream_and_key,
+                paging_returns_every_effect_once,
                 a_deleted_effect_is_not_listed,
                 a_closing_commit_may_leave_effects,
                 rows_of_a_closed_stream_can_be_deleted,
@@ -203,20 +203,20 @@ macro_rules! conformance {
     };
 }
 
-/// One `#[test]` per case of sending again, for backends that are not exclusive. `$open` is as in
-/// [`conformance!`].
+/// Defines one `#[test]` per case of repeated commits, for backends that are not exclusive. `$open`
+/// is as in [`conformance!`].
 #[macro_export]
 macro_rules! resending {
     ($open:path) => {
         $crate::conformance! { @topics $open;
             resending: [
-                a_creation_sent_again_is_still_the_creation,
-                a_timer_that_fires_twice_has_one_effect,
-                an_event_sent_again_lands_once,
-                a_batch_sent_again_is_answered_one_by_one,
+                a_creation_sent_again_has_the_same_outcome,
+                a_timer_sent_again_fires_once,
+                an_event_sent_again_is_appended_once,
+                a_batch_sent_again_has_the_same_outcomes,
                 the_rest_of_a_batch_may_be_sent_again_with_more,
-                an_overtaken_commit_is_refused,
-                an_overtaken_commit_discards_no_outcome,
+                a_late_commit_is_refused,
+                a_late_commit_discards_no_outcome,
                 shared_rows_sent_again_change_once,
                 a_gate_sent_again_is_opened_once,
                 a_commit_that_was_too_early_stays_refused,
@@ -225,35 +225,35 @@ macro_rules! resending {
     };
 }
 
-/// One `#[test]` per case of reopening, for backends that outlive their process. `$place` is a
-/// function `fn(Arc<dyn Clock>) -> impl Reopen` that is in scope where the macro stands.
+/// Defines one `#[test]` per case of reopening, for backends whose data survives the process.
+/// `$storage` is a function `fn(Arc<dyn Clock>) -> impl Reopen` in scope.
 #[macro_export]
 macro_rules! reopening {
-    ($place:path) => {
-        $crate::reopening! { @cases $place;
-            everything_acknowledged_is_there,
-            the_last_sequence_is_known,
-            a_last_commit_without_records_is_known,
-            counts_are_what_they_were,
-            takeovers_and_progress_are_what_they_were,
-            leases_of_an_exclusive_store_are_void,
-            a_revocation_is_remembered,
+    ($storage:path) => {
+        $crate::reopening! { @cases $storage;
+            all_acknowledged_data_survives_reopening,
+            the_last_sequence_survives_reopening,
+            a_last_commit_without_records_survives_reopening,
+            counts_survive_reopening,
+            takeovers_and_progress_survive_reopening,
+            leases_of_an_exclusive_store_end_with_the_process,
+            a_revocation_survives_reopening,
             stream_numbers_continue_after_reopening,
-            a_removal_is_remembered,
+            a_removal_survives_reopening,
             deleted_data_stays_deleted,
-            a_status_change_alone_is_remembered,
-            effects_are_what_they_were,
-            user_streams_are_what_they_were,
-            shared_rows_and_gates_are_what_they_were,
+            a_status_change_alone_survives_reopening,
+            effects_survive_reopening,
+            user_streams_survive_reopening,
+            shared_rows_and_gates_survive_reopening,
         }
     };
-    (@cases $place:path; $($case:ident),* $(,)?) => {
+    (@cases $storage:path; $($case:ident),* $(,)?) => {
         mod reopen {
             #[allow(unused_imports, reason = "the constructor may be named from the module above")]
             use super::*;
             $(#[test]
             fn $case() {
-                $crate::run_reopening($place, |place, clock| Box::pin($crate::cases::reopen::$case(place, clock)));
+                $crate::run_reopening($storage, |storage, clock| Box::pin($crate::cases::reopen::$case(storage, clock)));
             })*
         }
     };

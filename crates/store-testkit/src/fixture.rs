@@ -1,5 +1,4 @@
-//! What a case is given: a fresh store, the clock it judges leases by, and short words for what
-//! cases do all the time.
+//! A store under test, its clock, and short methods for frequent calls.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -17,28 +16,26 @@ use crate::block_on::block_on;
 use crate::clock::TestClock;
 use crate::sample;
 
-/// A place that keeps a store's data: opened, dropped and opened again, it must hold what was
-/// acknowledged.
+/// The storage behind a store. After the store is dropped and opened again, it must contain all
+/// acknowledged data.
 pub trait Reopen {
-    /// The store.
     type Store: Store;
-    /// Opens it; the previous opening has been dropped.
+    /// Opens the store. The previous one has been dropped.
     fn open(&self) -> Self::Store;
 }
 
 /// A store under test.
 #[derive(Debug)]
 pub struct Fixture<S> {
-    /// The store.
     pub store: S,
-    /// Its clock.
+    /// The store's own clock.
     pub clock: Arc<TestClock>,
 }
 
-/// A case as the macros call it.
+/// The future of a case.
 pub type Case<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
 
-/// Commits of several kinds as one batch.
+/// Builds a batch of commits of several kinds.
 #[macro_export]
 macro_rules! batch {
     ($($commit:expr),* $(,)?) => {
@@ -46,7 +43,7 @@ macro_rules! batch {
     };
 }
 
-/// Runs one case on a fresh store. The guard lives until the case is over and the store is dropped.
+/// Runs one case on a fresh store. The guard is dropped after the store.
 pub fn run_case<S: Store, G>(
     open: impl FnOnce(Arc<dyn Clock>) -> (S, G),
     case: impl for<'a> FnOnce(&'a Fixture<S>) -> Case<'a>,
@@ -59,21 +56,21 @@ pub fn run_case<S: Store, G>(
     drop(guard);
 }
 
-/// Runs one reopening case on a fresh place.
+/// Runs one case of reopening on fresh storage.
 pub fn run_reopening<R: Reopen>(
-    place: impl FnOnce(Arc<dyn Clock>) -> R,
+    storage: impl FnOnce(Arc<dyn Clock>) -> R,
     case: impl for<'a> FnOnce(&'a R, Arc<TestClock>) -> Case<'a>,
 ) {
     let clock = Arc::new(TestClock::new());
-    let place = place(clock.clone());
-    block_on(case(&place, clock));
+    let storage = storage(clock.clone());
+    block_on(case(&storage, clock));
 }
 
 impl<S: Store> Fixture<S> {
-    /// Opens a place.
-    pub fn open(place: &impl Reopen<Store = S>, clock: &Arc<TestClock>) -> Self {
+    /// Opens a storage.
+    pub fn open(storage: &impl Reopen<Store = S>, clock: &Arc<TestClock>) -> Self {
         Self {
-            store: place.open(),
+            store: storage.open(),
             clock: clock.clone(),
         }
     }
@@ -105,11 +102,20 @@ impl<S: Store> Fixture<S> {
         }
     }
 
-    /// Commits one that must be refused; gives the reason.
+    /// Sends a commit that must be refused, and returns the reason.
     pub async fn refuse(&self, commit: impl Into<Commit>) -> Refusal {
         match self.commit_one(commit).await {
             Outcome::Refused(refusal) => refusal,
             other => panic!("not refused: {other:?}"),
+        }
+    }
+
+    /// Sends a commit that must be a duplicate. Returns the first record of the original and the
+    /// records before it.
+    pub async fn repeat(&self, commit: impl Into<Commit>) -> (RecordNumber, Vec<Entry>) {
+        match self.commit_one(commit).await {
+            Outcome::Duplicate { first, before, .. } => (first, before),
+            other => panic!("not a duplicate: {other:?}"),
         }
     }
 
@@ -118,7 +124,7 @@ impl<S: Store> Fixture<S> {
         self.create_with(sample::creation(name)).await
     }
 
-    /// Creates a stream by this commit.
+    /// Sends a creation that must succeed.
     pub async fn create_with(&self, commit: impl Into<Commit>) -> StreamNumber {
         match self.commit_one(commit).await {
             Outcome::Committed { stream, .. } => stream,
@@ -126,19 +132,25 @@ impl<S: Store> Fixture<S> {
         }
     }
 
-    /// A node shows that it lives.
     pub async fn renew(&self, node: NodeId, ttl: Duration) {
         self.store.renew(Lease { node, ttl }).await.unwrap();
     }
 
-    /// Takes the right to execute, which must be free, for a node that is then alive for a minute.
+    /// Creates a stream with one record and claims it for [`sample::NODE`].
+    pub async fn create_claimed(&self, name: &str) -> (StreamNumber, Fence) {
+        let stream = self.create(name).await;
+        let fence = self.take(stream, sample::NODE, sample::NONCE).await;
+        (stream, fence)
+    }
+
+    /// Claims a run, which must be free, and renews the lease of the node for a minute.
     pub async fn take(&self, stream: StreamNumber, node: NodeId, nonce: Nonce) -> Fence {
         let fence = self.try_take(stream, node, nonce).await.expect("free");
         self.renew(node, Duration::from_secs(60)).await;
         fence
     }
 
-    /// Asks for the right to execute.
+    /// Claims a run. Returns `None` if another node holds it.
     pub async fn try_take(
         &self,
         stream: StreamNumber,
@@ -153,19 +165,19 @@ impl<S: Store> Fixture<S> {
         }
     }
 
-    /// The head of a stream that exists.
+    /// Returns the head of a stream that must exist.
     pub async fn head(&self, stream: StreamNumber) -> Head {
         let head = self.store.head(StreamRef::Number(stream)).await.unwrap();
         head.expect("the stream exists")
     }
 
-    /// The head of a stream by name.
+    /// Returns the head of a stream by name.
     pub async fn head_of(&self, name: &str) -> Option<Head> {
         let name = StreamName::from_stored(name);
         self.store.head(StreamRef::Name(name)).await.unwrap()
     }
 
-    /// One page of a stream that exists.
+    /// Returns one page of a stream that must exist.
     pub async fn page(&self, stream: StreamNumber, from: u64, limit: usize) -> Page {
         let request = ReadRequest {
             stream,
@@ -177,7 +189,7 @@ impl<S: Store> Fixture<S> {
         page.expect("the stream exists")
     }
 
-    /// Every record of a stream, read in pages of three.
+    /// Reads all records of a stream in pages of three.
     pub async fn entries(&self, stream: StreamNumber) -> Vec<Entry> {
         let mut entries: Vec<Entry> = Vec::new();
         loop {
@@ -190,18 +202,17 @@ impl<S: Store> Fixture<S> {
         }
     }
 
-    /// The numbers of every record of a stream.
+    /// Returns the numbers of all records of a stream.
     pub async fn numbers(&self, stream: StreamNumber) -> Vec<u64> {
         let entries = self.entries(stream).await;
         entries.iter().map(|entry| entry.number.0).collect()
     }
 
-    /// One page of the list.
     pub async fn list(&self, query: ListQuery) -> ListPage {
         self.store.list(query).await.unwrap()
     }
 
-    /// Timers due by `until`, all of them.
+    /// Returns all timers that are due by `until`.
     pub async fn timers(&self, until: Timestamp) -> Vec<TimerRow> {
         let query = TimerQuery {
             until,
@@ -211,22 +222,18 @@ impl<S: Store> Fixture<S> {
         self.store.timers(query).await.unwrap()
     }
 
-    /// All runs with a ready mark.
     pub async fn ready(&self) -> Vec<ReadyRun> {
         self.store.ready(None, 1_000).await.unwrap()
     }
 
-    /// All effects that are not delivered.
     pub async fn outbox(&self) -> Vec<OutboxRow> {
         self.store.outbox(None, 1_000).await.unwrap()
     }
 
-    /// A range of shared rows.
     pub async fn rows(&self, range: RowRange) -> Vec<SharedRow> {
         self.store.rows(range).await.unwrap()
     }
 
-    /// One row.
     pub async fn row(&self, key: RowKey) -> Option<Row> {
         self.store.row(key).await.unwrap()
     }

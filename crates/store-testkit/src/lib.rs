@@ -3,13 +3,13 @@
 //! ```text
 //!   conformance! { open }      one #[test] per case of the contract; `open` returns a fresh store and its guard
 //!   resending! { open }        the same for repeated commits, which exclusive stores may ignore
-//!   reopening! { place }       the same for what must survive closing; `place` can be opened repeatedly
+//!   reopening! { storage }     the same for data that must survive closing; `storage` can be opened repeatedly
 //!   property::check            random batches, compared with the in-memory reference after each one
 //! ```
 //!
 //! It also contains the wrappers that other tests put around a store ([`Archive`], [`Blocking`],
-//! [`Counting`], [`Faulty`]) and the clock that tests set by hand ([`TestClock`]). The crate knows
-//! only the contract; nothing here depends on how a backend works.
+//! [`Counting`], [`Faulty`]) and the clock that tests set by hand ([`TestClock`]). The crate uses
+//! only the contract and does not depend on how a backend works.
 
 #![allow(
     missing_docs,

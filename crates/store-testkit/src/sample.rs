@@ -1,5 +1,4 @@
-//! Records, rows and commits for cases: as small as they can be and still be what the engine would
-//! write.
+//! Minimal records, rows and commits for cases, as the engine would write them.
 
 use std::time::Duration;
 
@@ -18,24 +17,19 @@ use everstep_store::{
 
 use crate::clock::START;
 
-/// A node.
 pub const NODE: NodeId = NodeId(0xA);
-/// Another node.
 pub const OTHER: NodeId = NodeId(0xB);
-/// The mark of a claim.
 pub const NONCE: Nonce = Nonce(0x11);
 
-/// A name that keeps the rules.
 pub fn name(text: &str) -> Name {
     Name::internal(text).unwrap()
 }
 
-/// An operation of the root scope.
 pub fn location(text: &str) -> Location {
     text.parse().unwrap()
 }
 
-/// A record made at [`START`].
+/// Returns a record with the time [`START`].
 pub fn record(body: impl Into<Body>) -> Record {
     Record {
         time: START,
@@ -43,7 +37,7 @@ pub fn record(body: impl Into<Body>) -> Record {
     }
 }
 
-/// The first record of a journal.
+/// Returns the first record of a journal.
 pub fn created() -> Record {
     record(Created {
         workflow: name("order"),
@@ -63,7 +57,7 @@ pub fn created() -> Record {
     })
 }
 
-/// An inbox record.
+/// Returns an inbox record.
 pub fn event(text: &str) -> Record {
     record(Event {
         name: name(text),
@@ -74,7 +68,7 @@ pub fn event(text: &str) -> Record {
     })
 }
 
-/// An executor's record.
+/// Returns a record of an executor.
 pub fn step(text: &str) -> Record {
     record(StepCompleted {
         location: Location::root(name(text), 0),
@@ -87,7 +81,7 @@ pub fn step(text: &str) -> Record {
     })
 }
 
-/// A wait that takes events.
+/// Returns a record that consumes events.
 pub fn wait_completed(events: &[u64]) -> Record {
     record(WaitCompleted {
         location: location("wait:0"),
@@ -96,7 +90,7 @@ pub fn wait_completed(events: &[u64]) -> Record {
     })
 }
 
-/// An iteration that drops records.
+/// Returns a record that drops records.
 pub fn loop_advanced(dropped: &[RecordRange]) -> Record {
     record(LoopAdvanced {
         location: location("loop:0"),
@@ -120,7 +114,6 @@ pub fn loop_advanced(dropped: &[RecordRange]) -> Record {
     })
 }
 
-/// Records `first..=last`.
 pub fn range(first: u64, last: u64) -> RecordRange {
     RecordRange {
         first: RecordNumber(first),
@@ -128,7 +121,7 @@ pub fn range(first: u64, last: u64) -> RecordRange {
     }
 }
 
-/// A list row.
+/// Returns a list row.
 pub fn run(id: &str, workflow: &str, status: RunStatus) -> RunRow {
     RunRow {
         id: RunId::new(id).unwrap(),
@@ -142,28 +135,27 @@ pub fn run(id: &str, workflow: &str, status: RunStatus) -> RunRow {
     }
 }
 
-/// A commit that creates a stream with one `created` record.
+/// Returns a commit that creates a stream with one `created` record.
 pub fn creation(stream: &str) -> CreateCommit {
     let mut commit = CreateCommit::new(StreamName::from_stored(stream), START);
     commit.records.push(created());
     commit
 }
 
-/// A commit that creates a run with its list row.
+/// Returns a commit that creates a run with its list row.
 pub fn run_creation(id: &str, workflow: &str, status: RunStatus) -> CreateCommit {
     let mut commit = creation(&format!("workflows/{id}"));
     commit.run = Some(run(id, workflow, status).into());
     commit
 }
 
-/// A commit to the inbox.
 pub fn inbox(stream: StreamNumber, records: Vec<Record>) -> DeliverCommit {
     let mut commit = DeliverCommit::new(stream, START);
     commit.records = records;
     commit
 }
 
-/// An executor's commit; it has seen `seen` records and resolves nothing.
+/// Returns an executor's commit without progress.
 pub fn executor(
     stream: StreamNumber,
     fence: Fence,
@@ -182,18 +174,16 @@ pub fn executor(
     commit
 }
 
-/// The same commit, resolving an operation.
 pub fn with_progress(mut commit: AppendCommit) -> AppendCommit {
     commit.executor.progress = true;
     commit
 }
 
-/// A change of rows, which the caller adds.
+/// Returns a change of rows, to which the caller adds the rows.
 pub fn row_change(stream: StreamNumber) -> RowsCommit {
     RowsCommit::new(stream, START)
 }
 
-/// A shared row with this key and value.
 pub fn shared(kind: SharedKind, parts: &[KeyPart], value: &str) -> SharedRow {
     SharedRow {
         key: SharedKey::new(kind, parts.iter().cloned()).unwrap(),
@@ -202,7 +192,7 @@ pub fn shared(kind: SharedKind, parts: &[KeyPart], value: &str) -> SharedRow {
     }
 }
 
-/// A timer `seconds` after [`START`]; a store fills in the stream of rows it is given.
+/// Returns a timer that is due `seconds` after [`START`].
 pub fn timer(stream: StreamNumber, seconds: u64, at: Option<&str>) -> TimerRow {
     TimerRow {
         due: Timestamp::from_millis(START.as_millis() + seconds * 1_000),
@@ -212,7 +202,6 @@ pub fn timer(stream: StreamNumber, seconds: u64, at: Option<&str>) -> TimerRow {
     }
 }
 
-/// An open rpc.
 pub fn rpc(stream: StreamNumber, id: &str) -> RpcRow {
     RpcRow {
         stream,
@@ -224,7 +213,6 @@ pub fn rpc(stream: StreamNumber, id: &str) -> RpcRow {
     }
 }
 
-/// An effect on another run.
 pub fn effect(stream: StreamNumber, key: &str) -> OutboxRow {
     OutboxRow {
         stream,
@@ -233,7 +221,6 @@ pub fn effect(stream: StreamNumber, key: &str) -> OutboxRow {
     }
 }
 
-/// A used idempotency key.
 pub fn idempotency(workflow: &str, key: &str, stream: &str) -> Row {
     Row::Idempotency(IdempotencyRow {
         workflow: name(workflow),
@@ -242,7 +229,6 @@ pub fn idempotency(workflow: &str, key: &str, stream: &str) -> Row {
     })
 }
 
-/// The latest generation of a run.
 pub fn generation(run: &str, generation: u32, stream: StreamNumber) -> Row {
     Row::Generation(GenerationRow {
         run: RunId::new(run).unwrap(),
@@ -251,7 +237,7 @@ pub fn generation(run: &str, generation: u32, stream: StreamNumber) -> Row {
     })
 }
 
-/// A message of a user's stream.
+/// Returns a message of a user stream.
 pub fn data(text: &str, ends: bool) -> Record {
     record(Data {
         bytes: text.as_bytes().to_vec().into(),
@@ -259,7 +245,7 @@ pub fn data(text: &str, ends: bool) -> Record {
     })
 }
 
-/// What a user's stream is, with nothing left out.
+/// Returns the row of a user stream with all optional fields.
 pub fn stream_row(stream: StreamNumber) -> StreamRow {
     StreamRow {
         stream,
@@ -287,7 +273,7 @@ pub fn stream_row(stream: StreamNumber) -> StreamRow {
     }
 }
 
-/// What a user's stream is that nothing special is known of.
+/// Returns the row of a user stream without optional fields.
 pub fn bare_stream_row(stream: StreamNumber) -> StreamRow {
     StreamRow {
         ttl: None,
@@ -302,7 +288,6 @@ pub fn bare_stream_row(stream: StreamNumber) -> StreamRow {
     }
 }
 
-/// What a producer has appended.
 pub fn producer(stream: StreamNumber, id: &str, seq: u64) -> ProducerRow {
     ProducerRow {
         stream,
@@ -313,12 +298,11 @@ pub fn producer(stream: StreamNumber, id: &str, seq: u64) -> ProducerRow {
     }
 }
 
-/// A commit that removes streams.
 pub fn removal(streams: &[StreamNumber]) -> RemoveCommit {
     RemoveCommit::new(streams.to_vec(), START)
 }
 
-/// A commit to the inbox that closes the stream.
+/// Returns a commit to the inbox that closes the stream.
 pub fn closing(stream: StreamNumber) -> DeliverCommit {
     let mut commit = inbox(stream, vec![]);
     commit.close = true;

@@ -1,25 +1,24 @@
 //! Hints between nodes. Losing, repeating or reordering them costs latency, never correctness.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use everstep_model::{StreamNumber, Timestamp};
 
 /// A hint that the store may hold something new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hint {
-    /// The stream has more records, which its executor does not know yet.
+    /// The stream has new records that its executor has not seen.
     Grew(StreamNumber),
-    /// The stream has more records, written by its own executor. Only followers of the stream need
-    /// them.
+    /// The stream has new records by its own executor, which only followers of the stream need.
     Advanced(StreamNumber),
-    /// The stream takes no more records, or is gone.
+    /// The stream was closed or removed.
     Closed(StreamNumber),
-    /// The run has something to do and no node executes it.
+    /// The run has a ready mark and no executor.
     Ready(StreamNumber),
     /// A timer was set for this time.
     Timer(Timestamp),
-    /// The run caused effects that the publishing node cannot deliver.
+    /// The run has effects that the publishing node cannot deliver.
     Outbox(StreamNumber),
 }
 
@@ -62,7 +61,7 @@ impl std::fmt::Debug for Subscription {
 
 type Listener = Arc<dyn Fn(Hint) + Send + Sync>;
 
-/// The bus of one process: calls every subscriber on the publisher's thread.
+/// The bus of one process. It calls every subscriber on the publisher's thread.
 #[derive(Clone, Default)]
 pub struct LocalBus(Arc<Mutex<Listeners>>);
 
@@ -73,13 +72,13 @@ struct Listeners {
 }
 
 impl LocalBus {
-    /// A bus without subscribers.
+    /// Creates a bus without subscribers.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    fn listeners(&self) -> std::sync::MutexGuard<'_, Listeners> {
+    fn listeners(&self) -> MutexGuard<'_, Listeners> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -98,11 +97,10 @@ impl Bus for LocalBus {
         listeners.next += 1;
         listeners.by_id.insert(id, on_hint.into());
         drop(listeners);
-        let shared: Weak<Mutex<Listeners>> = Arc::downgrade(&self.0);
+        let bus = Arc::downgrade(&self.0);
         Subscription::new(move || {
-            if let Some(shared) = shared.upgrade() {
-                let mut listeners = shared.lock().unwrap_or_else(PoisonError::into_inner);
-                listeners.by_id.remove(&id);
+            if let Some(bus) = bus.upgrade() {
+                Self(bus).listeners().by_id.remove(&id);
             }
         })
     }

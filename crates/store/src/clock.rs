@@ -5,6 +5,6 @@ use everstep_model::Timestamp;
 
 /// A source of time. Engines read the system clock; tests and simulations use a virtual one.
 pub trait Clock: Send + Sync + 'static {
-    /// The current time.
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
 }

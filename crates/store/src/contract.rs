@@ -19,24 +19,23 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Identifies a stream by name or by number.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
 pub enum StreamRef {
-    /// By name.
     Name(StreamName),
-    /// By number.
     Number(StreamNumber),
 }
 
 /// Which records to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct ReadRequest {
-    /// The stream.
     pub stream: StreamNumber,
-    /// The first record wanted.
     pub from: RecordNumber,
-    /// Stop after about this many; a store may overshoot to the end of a commit.
+    /// The number of records after which the page ends. A store may continue to the end of a
+    /// commit.
     pub limit: usize,
-    /// Stop after about this many bytes of messages; a store may overshoot to the end of a commit.
-    /// At least one record is returned, however large it is.
+    /// The bytes of messages after which the page ends. A store may continue to the end of a
+    /// commit, and returns at least one record, however large it is.
     pub bytes: usize,
 }
 
@@ -45,51 +44,50 @@ pub struct ReadRequest {
 pub struct Page {
     /// The records in order. Numbers are missing only where records were dropped.
     pub entries: Vec<Entry>,
-    /// The stream's end when it was read. If the last entry is before it, there is more.
+    /// The end of the stream at the time of the read. If the last entry is before it, there are
+    /// more records.
     pub end: RecordNumber,
-    /// Whether the stream was closed when it was read.
+    /// Whether the stream was closed at the time of the read.
     pub closed: bool,
 }
 
 /// Which timers to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimerQuery {
-    /// Due at or before this time.
+    /// Selects timers that are due at or before this time.
     pub until: Timestamp,
-    /// Only those after this one.
+    /// Continues after this timer.
     pub after: Option<TimerRow>,
-    /// At most this many.
+    /// The maximum number of timers.
     pub limit: usize,
 }
 
-/// A run that has something to do.
+/// A run with a ready mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct ReadyRun {
-    /// Its stream.
     pub stream: StreamNumber,
-    /// Its workflow.
     pub workflow: Name,
-    /// The version of the workflow it keeps.
     pub version: u32,
-    /// The node that executes it, if that node's lease is alive.
+    /// The node that holds the run, if that node's lease is alive.
     pub executed_by: Option<NodeId>,
 }
 
 /// The lease of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct Lease {
-    /// The node.
     pub node: NodeId,
-    /// How long the lease lasts by the store's clock unless it is renewed.
+    /// The time, by the store's clock, after which the lease expires unless it is renewed.
     pub ttl: Duration,
 }
 
 /// Describes a backend.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct Description {
-    /// Its name.
     pub name: &'static str,
-    /// What an acknowledged commit survives.
+    /// The failures that an acknowledged commit survives.
     pub durability: &'static str,
     /// Whether only one process can have it open. Leases then end with the process.
     pub exclusive: bool,
@@ -104,34 +102,34 @@ pub struct Description {
 ///   executor ──┐                       ┌─ journal   (stream number, record number) → frame
 ///   sender   ──┼─ commit(batch) ──────▶├─ head, list row, ready mark
 ///   timers   ──┘   all durable         └─ rows: timers, open rpcs, dedup ids, idempotency keys, outbox,
-///                  when it returns        users' streams and their producers
+///                  when it returns        user streams and their producers
 /// ```
 ///
 /// **Atomic.** Each commit takes effect wholly or not at all. A batch may take effect in part: each
 /// commit has its own outcome. Commits of one stream are judged in the order of the batch, each
 /// seeing the ones before it.
 ///
-/// **Durable.** When `commit` returns `Ok`, every `Committed` outcome survives whatever
-/// [`Description::durability`] says. No read, on any node, MUST ever return something that is not
-/// yet durable.
+/// **Durable.** When `commit` returns `Ok`, every `Committed` outcome survives the failures that
+/// [`Description::durability`] names. A read, on any node, MUST NOT return data that is not yet
+/// durable.
 ///
 /// **Fenced.** An executor commit takes effect only if epoch and nonce equal the head's, inside the
 /// commit itself, and its sequence is the last plus one (1 for a new epoch). The last sequence
-/// repeated MUST return `Duplicate` with the original place. Fences are never forgotten while the
+/// repeated MUST return `Duplicate` with the original record number. Fences are kept as long as the
 /// stream exists.
 ///
 /// **Numbered.** Records get consecutive numbers from the head inside the commit. Streams get
-/// numbers in the order of creation; a number is never used twice, also not after a removal.
+/// numbers in the order of creation; a number is never reused, not even after a removal.
 ///
-/// **Removed.** A removal takes every trace of its streams in one commit; their names are free
+/// **Removed.** A removal deletes all data of its streams in one commit; their names are free
 /// again. A stream that is created after a removal has a higher term than any that was removed, so
 /// an offset never changes its meaning.
 ///
 /// **Failing.** A commit that needs unreadable data is refused with [`crate::Refusal::Unreadable`],
-/// and so is every later commit of the batch to the same stream, so that none overtakes another;
-/// the rest of the batch is judged normally. `Err` from `commit` concerns the store as a whole: it
-/// could not be reached, written or synced, and the outcome of the whole batch is unknown. After a
-/// failed sync a store refuses all further writes with [`StoreError::Poisoned`].
+/// and so is every later commit of the batch to the same stream, to preserve their order; the rest
+/// of the batch is judged normally. `Err` from `commit` concerns the store as a whole: it could not
+/// be reached, written or synced, and the outcome of the whole batch is unknown. After a failed
+/// sync a store refuses all further writes with [`StoreError::Poisoned`].
 ///
 /// **Sent again.** After `Err` the same commits may be sent again. A commit with an id
 /// ([`Commit::id`]) MUST take effect once, and be answered with its original outcome, whatever was
@@ -142,8 +140,8 @@ pub struct Description {
 /// not get lost, and after `Err` it accepts no more commits.
 ///
 /// **Damaged.** `head`, `read` and `row` fail where they meet damage. `list`, `ready` and `timers`
-/// leave out single rows that are damaged and log each as an error, so that one damaged run does
-/// not block the others.
+/// leave out damaged rows and log each of them as an error, so that one damaged run does not block
+/// the others.
 ///
 /// **Shared.** A shared row belongs to no stream: commits of any stream may guard, put and delete
 /// it, and removing a stream does not remove it.
@@ -159,39 +157,39 @@ pub trait Store: Send + Sync + 'static {
     fn commit<'a>(&'a self, batch: &'a [Commit])
     -> BoxFuture<'a, Result<Vec<Outcome>, StoreError>>;
 
-    /// The head of a stream; none if it does not exist.
+    /// Returns the head of a stream, or `None` if the stream does not exist.
     fn head(&self, stream: StreamRef) -> BoxFuture<'_, Result<Option<Head>, StoreError>>;
 
-    /// Records of a stream from a number on; none if the stream does not exist.
+    /// Returns a page of records, or `None` if the stream does not exist.
     fn read(&self, request: ReadRequest) -> BoxFuture<'_, Result<Option<Page>, StoreError>>;
 
-    /// One page of the list of runs.
+    /// Returns one page of the list of runs.
     fn list(&self, query: ListQuery) -> BoxFuture<'_, Result<ListPage, StoreError>>;
 
-    /// The number of runs that match the filters of a query; its limit and cursor are ignored.
+    /// Counts the runs that match the filters of a query. Ignores its limit and cursor.
     fn count(&self, query: ListQuery) -> BoxFuture<'_, Result<Count, StoreError>>;
 
-    /// Timers in the order they are due.
+    /// Returns timers in the order in which they are due.
     fn timers(&self, query: TimerQuery) -> BoxFuture<'_, Result<Vec<TimerRow>, StoreError>>;
 
-    /// Runs with a ready mark, by stream number, those after `after`.
+    /// Returns the runs with a ready mark that follow `after`, by stream number.
     fn ready(
         &self,
         after: Option<StreamNumber>,
         limit: usize,
     ) -> BoxFuture<'_, Result<Vec<ReadyRun>, StoreError>>;
 
-    /// Effects that are not delivered yet, by stream and key, those after `after`.
+    /// Returns the undelivered effects that follow `after`, by stream and key.
     fn outbox(
         &self,
         after: Option<(StreamNumber, String)>,
         limit: usize,
     ) -> BoxFuture<'_, Result<Vec<OutboxRow>, StoreError>>;
 
-    /// One row.
+    /// Returns one row.
     fn row(&self, key: RowKey) -> BoxFuture<'_, Result<Option<Row>, StoreError>>;
 
-    /// A range of shared rows, in the order of their keys.
+    /// Returns a range of shared rows, in the order of their keys.
     fn rows(&self, range: RowRange) -> BoxFuture<'_, Result<Vec<SharedRow>, StoreError>>;
 
     /// Renews the lease of a node. Other nodes can claim its runs once the lease has expired.
@@ -200,6 +198,6 @@ pub trait Store: Send + Sync + 'static {
     /// Ends the lease of a node. Its runs can be claimed at once.
     fn retire(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// Describes this backend.
+    /// Returns the description of this backend.
     fn describe(&self) -> Description;
 }

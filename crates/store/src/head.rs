@@ -11,48 +11,46 @@ use crate::list::RunRow;
 
 /// The holder of the right to execute a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct Owner {
-    /// The node. Its right ends when its lease expires.
+    /// The right ends when the lease of this node expires.
     pub node: NodeId,
-    /// The random mark of its claim.
     pub nonce: Nonce,
 }
 
-/// What a store knows about a stream without reading it.
+/// The current state of a stream, available without reading its records.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct Head {
-    /// The stream.
     pub number: StreamNumber,
-    /// Its name.
     pub name: StreamName,
     /// Higher than the term of any stream that was removed before it was created.
     pub term: Term,
-    /// The number the next record will have.
+    /// The number of the next record.
     pub next: RecordNumber,
     /// Counts and the last executor commit, as of the last frame.
     pub frame: FrameHeader,
     /// The highest epoch granted; the current one if there is an owner.
     pub epoch: Epoch,
-    /// The holder of the right to execute it; `None` while it is suspended.
+    /// `None` while the run is suspended.
     pub owner: Option<Owner>,
-    /// How often it was taken from a node that died while executing it, without progress in
-    /// between.
+    /// The number of takeovers from a node that failed while it executed the run, since the last
+    /// progress.
     pub takeovers: u32,
-    /// Whether it has something to do.
+    /// The ready mark.
     pub ready: bool,
-    /// Whether the run may be claimed.
     pub gate: Gate,
-    /// Whether it takes no more records.
+    /// Whether the stream accepts no more records.
     pub closed: bool,
-    /// Whether a later generation replaces it in the lists.
+    /// Whether a later generation replaces the stream in the lists.
     pub superseded: bool,
-    /// The run, if the stream is its journal. Shared, because heads change with every commit and
-    /// this rarely does.
+    /// The run, if the stream is its journal. Behind an `Arc`, because heads change with every
+    /// commit and this part rarely does.
     pub run: Option<Arc<RunRow>>,
 }
 
 impl Head {
-    /// The head of a stream that is about to be created.
+    /// Returns the head of a new, empty stream.
     #[must_use]
     pub fn new(number: StreamNumber, name: StreamName, term: Term) -> Self {
         Self {
@@ -72,13 +70,13 @@ impl Head {
         }
     }
 
-    /// The list row of the run; `None` if lists do not show it.
+    /// Returns the list row of the run, or `None` if lists do not show the stream.
     #[must_use]
     pub fn listed(&self) -> Option<&RunRow> {
         self.run.as_deref().filter(|_| !self.superseded)
     }
 
-    /// The current right to execute the run.
+    /// Returns the fence of the current owner.
     #[must_use]
     pub fn fence(&self) -> Option<Fence> {
         self.owner.map(|owner| Fence {

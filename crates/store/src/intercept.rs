@@ -20,10 +20,10 @@ use crate::shared_row::{RowRange, SharedRow};
 
 /// Wraps a store. Every type that implements this trait is a [`Store`].
 pub trait Intercept: Send + Sync + 'static {
-    /// The wrapped store. An error is the result of every call.
+    /// Returns the wrapped store. Every call fails with the error, if any.
     fn target(&self) -> Result<Arc<dyn Store>, StoreError>;
 
-    /// The result of [`Store::describe`].
+    /// Returns the result of [`Store::describe`].
     fn description(&self) -> Description;
 
     /// Runs before each call. After an error the wrapped store is not called.
@@ -68,7 +68,7 @@ macro_rules! calls {
         }
 
         impl Call {
-            /// The name of the method.
+            /// Returns the name of the method.
             #[must_use]
             pub fn name(&self) -> &'static str {
                 match self {

@@ -1,7 +1,7 @@
 //! The [`Store`] contract with its commits and guards, the [`Bus`] of hints, and the in-memory
 //! reference that every other backend is compared with.
 //!
-//! A store knows streams, records and rows. It does not interpret records, with one exception: it
+//! A store holds streams, records and rows. It does not interpret records, with one exception: it
 //! counts inbox records and unconsumed events ([`everstep_model::FrameHeader`]), because guards
 //! need the counts.
 

@@ -1,9 +1,12 @@
 //! Rows: data that must be found without reading a journal. All rows of streams except the outbox
 //! can be rebuilt from the journals; a rebuilt outbox may repeat effects, which are idempotent.
 
+#![allow(missing_docs, reason = "plain data")]
+
 use everstep_model::record::TimerPurpose;
 use everstep_model::{
-    Generation, Location, Name, Payload, RecordNumber, RpcId, RunId, StreamNumber, Timestamp,
+    Generation, Location, Name, Payload, RecordNumber, RpcId, RunId, StreamName, StreamNumber,
+    Timestamp,
 };
 
 use crate::shared_row::{SharedKey, SharedRow};
@@ -12,26 +15,22 @@ use crate::stream_row::{ProducerRow, StreamRow};
 /// A timer. It is its own key, and timers sort in the order in which they fire.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TimerRow {
-    /// The earliest time at which it fires.
+    /// The earliest time at which the timer fires.
     pub due: Timestamp,
-    /// The journal of its run, or a user stream.
+    /// The journal of a run, or a user stream.
     pub stream: StreamNumber,
-    /// What it is for.
     pub purpose: TimerPurpose,
-    /// The operation it belongs to; `None` for timers of the run itself.
+    /// The operation that set the timer; `None` for timers of the run itself.
     pub location: Option<Location>,
 }
 
 /// An rpc that can be answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RpcRow {
-    /// The journal of its run.
     pub stream: StreamNumber,
-    /// The id that answers name.
     pub id: RpcId,
     /// The operation that waits for the answer.
     pub location: Location,
-    /// The method of the rpc.
     pub method: Name,
     /// When the operation stops waiting.
     pub deadline: Option<Timestamp>,
@@ -44,78 +43,58 @@ pub struct RpcRow {
 pub struct IdempotencyRow {
     /// Scopes the key: workflows do not share keys.
     pub workflow: Name,
-    /// The key.
     pub key: String,
-    /// The stream of the run that was started with this key.
-    pub stream: everstep_model::StreamName,
+    /// The journal of the run that was started with this key.
+    pub stream: StreamName,
 }
 
-/// The latest generation of a run that was revived; a run in its first has no such row.
+/// The latest generation of a run, and its journal. A run in its first generation has no such row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GenerationRow {
-    /// The run.
     pub run: RunId,
-    /// Its latest generation.
     pub generation: Generation,
-    /// The journal of that generation.
     pub stream: StreamNumber,
 }
 
-/// An effect on another run that was decided with a commit and is not delivered yet.
+/// An effect on another run that was committed and is not delivered yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutboxRow {
-    /// The run that caused it.
+    /// The run that caused the effect.
     pub stream: StreamNumber,
-    /// Its key; the order of keys is the order in which the run caused its effects.
+    /// Keys sort in the order in which the run caused its effects.
     pub key: String,
-    /// The effect, which the store does not interpret.
+    /// The store does not interpret it.
     pub effect: Payload,
 }
 
-/// A row.
+/// A row of any kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Row {
-    /// A timer.
     Timer(TimerRow),
-    /// An open rpc.
     Rpc(RpcRow),
-    /// A used idempotency key.
     Idempotency(IdempotencyRow),
-    /// The latest generation of a run.
     Generation(GenerationRow),
-    /// An effect on another run.
     Outbox(OutboxRow),
-    /// What a user's stream is besides its records.
     Stream(Box<StreamRow>),
-    /// What a producer has appended to a user's stream.
     Producer(ProducerRow),
-    /// A row that belongs to no stream.
     Shared(SharedRow),
 }
 
-/// The key of a row.
+/// The key of a [`Row`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RowKey {
-    /// A timer, which is its own key.
     Timer(TimerRow),
-    /// An open rpc.
     Rpc(StreamNumber, RpcId),
-    /// A used idempotency key.
     Idempotency(Name, String),
-    /// The latest generation of a run.
     Generation(RunId),
-    /// An effect on another run.
     Outbox(StreamNumber, String),
-    /// What a user's stream is besides its records.
     Stream(StreamNumber),
-    /// A producer of a user's stream, by its id.
     Producer(StreamNumber, String),
-    /// A row that belongs to no stream.
     Shared(SharedKey),
 }
 
 impl RowKey {
-    /// The stream whose removal also removes this row.
+    /// Returns the stream whose removal also removes this row.
     #[must_use]
     pub fn goes_with(&self) -> Option<StreamNumber> {
         match self {
@@ -129,7 +108,7 @@ impl RowKey {
 }
 
 impl Row {
-    /// Its key.
+    /// Returns the key of the row.
     #[must_use]
     pub fn key(&self) -> RowKey {
         match self {
@@ -144,8 +123,8 @@ impl Row {
         }
     }
 
-    /// Fills in what only the store knows: the number of the commit's stream, its end after the
-    /// commit, and the time by the store's clock.
+    /// Fills in the values that the store assigns: the number of the commit's stream, its end after
+    /// the commit, and the time by the store's clock.
     #[must_use]
     pub fn filled_in(mut self, number: StreamNumber, end: RecordNumber, now: Timestamp) -> Self {
         match &mut self {
@@ -157,10 +136,18 @@ impl Row {
                 row.stream = number;
                 row.end = end;
             }
-            // A fork is counted in the row of its source, which belongs to another stream.
+            // A commit may also put the row of another stream: a fork is counted in its source.
             Self::Stream(row) if row.stream == StreamNumber(0) => row.stream = number,
-            Self::Stream(_) | Self::Idempotency(_) => {}
-            Self::Shared(row) => row.fill_in(now),
+            Self::Stream(_) | Self::Idempotency(_) | Self::Shared(_) => {}
+        }
+        self.stamped(now)
+    }
+
+    /// Fills in the time by the store's clock.
+    #[must_use]
+    pub fn stamped(mut self, now: Timestamp) -> Self {
+        if let Self::Shared(row) = &mut self {
+            row.fill_in(now);
         }
         self
     }

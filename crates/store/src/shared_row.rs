@@ -4,13 +4,16 @@
 //! The key of a shared row is a tuple, and its encoding sorts like the tuple, so a range of keys is
 //! a range of bytes in every backend. The store does not interpret the value.
 
+#![allow(missing_docs, reason = "plain data")]
+
 use everstep_model::Timestamp;
 
-/// What a shared row is for.
+/// The purpose of a shared row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
 pub enum SharedKind {
     /// The list row of a schedule.
-    Schedule,
+    Schedule = 1,
     /// A slot of a limit, held by a run.
     Slot,
     /// A run or an operation that waits for a slot or a rate.
@@ -23,12 +26,12 @@ pub enum SharedKind {
     Collecting,
     /// A search attribute of a run.
     Attribute,
-    /// An open question in the inbox of users.
+    /// An open rpc in the inbox of users.
     OpenRpc,
 }
 
 impl SharedKind {
-    /// All kinds, in their order.
+    /// All kinds in ascending order.
     pub const ALL: [Self; 8] = [
         Self::Schedule,
         Self::Slot,
@@ -40,19 +43,10 @@ impl SharedKind {
         Self::OpenRpc,
     ];
 
-    /// The permanent code of the kind in stored keys.
+    /// Returns the permanent code of the kind in stored keys.
     #[must_use]
     pub fn code(self) -> u8 {
-        match self {
-            Self::Schedule => 1,
-            Self::Slot => 2,
-            Self::Waiter => 3,
-            Self::Rate => 4,
-            Self::Fair => 5,
-            Self::Collecting => 6,
-            Self::Attribute => 7,
-            Self::OpenRpc => 8,
-        }
+        self as u8
     }
 }
 
@@ -66,7 +60,6 @@ pub enum KeyPart {
 }
 
 impl KeyPart {
-    /// The number of bytes of the encoded part.
     fn encoded_length(&self) -> usize {
         match self {
             Self::Text(text) => 2 + text.len() + text.bytes().filter(|byte| *byte == 0).count(),
@@ -109,7 +102,7 @@ impl SharedKey {
     /// The longest encoding of a key. PostgreSQL cannot index much longer ones.
     pub const MAX_BYTES: usize = 1_024;
 
-    /// Fails if the encoded key would be longer than [`SharedKey::MAX_BYTES`].
+    /// Returns an error if the encoded key would be longer than [`SharedKey::MAX_BYTES`].
     pub fn new(
         kind: SharedKind,
         parts: impl IntoIterator<Item = KeyPart>,
@@ -121,13 +114,11 @@ impl SharedKey {
         }
     }
 
-    /// What the row is for.
     #[must_use]
     pub fn kind(&self) -> SharedKind {
         self.kind
     }
 
-    /// The parts of the tuple.
     #[must_use]
     pub fn parts(&self) -> &[KeyPart] {
         &self.parts
@@ -149,16 +140,13 @@ pub enum CommitTime {
 /// A shared row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedRow {
-    /// The key.
     pub key: SharedKey,
-    /// The value, which only the author interprets.
     pub value: Vec<u8>,
-    /// The time of the commit, for rows that need it.
     pub committed_at: CommitTime,
 }
 
 impl SharedRow {
-    /// Fills in the time of the commit if the row asks for it.
+    /// Replaces [`CommitTime::FillIn`] by the time of the commit.
     pub fn fill_in(&mut self, now: Timestamp) {
         if self.committed_at == CommitTime::FillIn {
             self.committed_at = CommitTime::At(now);
@@ -169,14 +157,13 @@ impl SharedRow {
 /// A range of shared rows of one kind, in the order of their keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowRange {
-    /// The kind of the rows.
     pub kind: SharedKind,
-    /// The first parts of their keys.
+    /// The first parts of all keys of the range.
     pub prefix: Vec<KeyPart>,
-    /// Only rows after this key, or before it if `reverse` is set. Keys of other kinds sort before
-    /// or after all rows of the range.
+    /// Selects rows after this key, or before it if `reverse` is set. Keys of other kinds sort
+    /// before or after all rows of the range.
     pub after: Option<SharedKey>,
-    /// At most this many rows.
+    /// The maximum number of rows.
     pub limit: usize,
     /// Whether the largest key comes first.
     pub reverse: bool,

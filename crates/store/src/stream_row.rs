@@ -1,5 +1,7 @@
 //! Rows of user streams: their properties, and the state of their producers.
 
+#![allow(missing_docs, reason = "plain data")]
+
 use std::time::Duration;
 
 use everstep_model::{RecordNumber, StreamNumber, Timestamp};
@@ -7,38 +9,33 @@ use everstep_model::{RecordNumber, StreamNumber, Timestamp};
 /// The properties of a user stream. It changes as a whole, under [`crate::Guard::RowIs`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamRow {
-    /// The stream; 0 for the one that a commit creates.
+    /// 0 for the stream that the commit creates.
     pub stream: StreamNumber,
-    /// The content type of its messages.
     pub content_type: String,
-    /// How long it lives after its last use.
+    /// The time after the last use at which the stream expires.
     pub ttl: Option<Duration>,
-    /// When it expires, regardless of its use.
+    /// When the stream expires, regardless of its use.
     pub expires_at: Option<Timestamp>,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// The last use that was recorded.
+    /// The last recorded use.
     pub touched_at: Timestamp,
-    /// When the timer fires that checks its expiry.
+    /// When the timer fires that checks the expiry.
     pub looked_at: Option<Timestamp>,
-    /// The producer that closed it.
     pub closed_by: Option<ProducerMark>,
     /// The last `Stream-Seq`.
     pub last_seq: Option<String>,
-    /// Where it was forked from.
     pub forked_from: Option<ForkPoint>,
-    /// The number of forks that read it.
+    /// The number of forks that read this stream.
     pub forks: u64,
-    /// Whether it was deleted and is kept only for its forks.
+    /// Whether the stream was deleted and is kept only for its forks.
     pub deleted: bool,
 }
 
 /// Where a fork begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForkPoint {
-    /// The source of the fork.
     pub source: StreamNumber,
-    /// The path of that stream.
+    /// The path of the source.
     pub path: String,
     /// The first record that the fork does not share.
     pub at: RecordNumber,
@@ -48,28 +45,22 @@ pub struct ForkPoint {
     pub sub_offset: u64,
 }
 
-/// One append of a producer.
+/// One append of a producer, which chooses all three values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProducerMark {
-    /// The producer.
     pub id: String,
-    /// Its epoch.
     pub epoch: u64,
-    /// The number that the producer gave to the append.
     pub seq: u64,
 }
 
-/// The state of a producer of a user stream.
+/// The state of a producer of a user stream: its last append.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProducerRow {
-    /// The stream.
     pub stream: StreamNumber,
-    /// The producer.
     pub id: String,
-    /// Its latest epoch.
     pub epoch: u64,
-    /// Its last append in that epoch.
     pub seq: u64,
-    /// Where that append ended. The store fills it in, because only the commit numbers records.
+    /// The end of the stream after that append. The store fills it in, because only the commit
+    /// numbers records.
     pub end: RecordNumber,
 }

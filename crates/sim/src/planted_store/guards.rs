@@ -8,7 +8,7 @@ use crate::stores::at_once;
 /// Removes the guards that a bug ignores.
 pub(super) fn overlook(bug: Bug, commit: &mut Commit) {
     let rests = commit.ready() == Some(false) && !commit.closes();
-    commit.guards_mut().retain(|guard| match (bug, guard) {
+    guards(commit).retain(|guard| match (bug, guard) {
         (Bug::TimerFiredTwice, Guard::RowPresent(RowKey::Timer(_))) => false,
         (Bug::ReadyClearedUnguarded, Guard::InboxSeen(_)) => !rests,
         _ => true,
@@ -24,10 +24,20 @@ pub(super) fn without_free_keys(store: &dyn Store, batch: &[Commit]) -> Vec<Comm
     };
     let mut taken = batch.to_vec();
     for commit in &mut taken {
-        commit.guards_mut().retain(|guard| match guard {
+        guards(commit).retain(|guard| match guard {
             Guard::RowAbsent(key @ RowKey::Idempotency(..)) => !is_free(key),
             _ => true,
         });
     }
     taken
+}
+
+fn guards(commit: &mut Commit) -> &mut Vec<Guard> {
+    match commit {
+        Commit::Create(commit) => &mut commit.guards,
+        Commit::Append(commit) => &mut commit.guards,
+        Commit::Deliver(commit) => &mut commit.guards,
+        Commit::ChangeRows(commit) => &mut commit.guards,
+        Commit::Remove(commit) => &mut commit.guards,
+    }
 }

@@ -1,11 +1,11 @@
-//! Makes names durable. A synced file is only found again if the folder that names it was synced
-//! too, and the folder above that.
+//! Syncs folders. After a power loss, a synced file exists only if all folders on its path were
+//! synced too.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-/// Makes the names in a folder durable. Windows has no such call, and does not need it.
+/// Makes the entries of a folder durable. Windows has no such call, and does not need it.
 pub(crate) fn sync(folder: &Path) -> io::Result<()> {
     if cfg!(windows) {
         return Ok(());
@@ -13,15 +13,18 @@ pub(crate) fn sync(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Makes durable that there is this folder: its name in the one above, and so on. Folders that were
-/// there already may belong to others; those that cannot be synced are left alone.
+/// Makes the path of a folder durable by syncing its ancestors. Stops at the first one that cannot
+/// be synced, because it belongs to another user or its file system does not support it.
 pub(crate) fn sync_above(folder: &Path) -> io::Result<()> {
     let folder = folder.canonicalize()?;
     for above in folder.ancestors().skip(1) {
         match sync(above).map_err(|error| error.kind()) {
-            Err(io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) => break,
-            // Some file systems have folders that cannot be synced.
-            Err(io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => break,
+            Err(
+                io::ErrorKind::PermissionDenied
+                | io::ErrorKind::ReadOnlyFilesystem
+                | io::ErrorKind::InvalidInput
+                | io::ErrorKind::Unsupported,
+            ) => break,
             Err(kind) => return Err(kind.into()),
             Ok(()) => {}
         }
@@ -29,7 +32,7 @@ pub(crate) fn sync_above(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes the names in a folder durable, and those in all folders in it.
+/// Makes the entries of a folder and of all folders in it durable.
 pub(crate) fn sync_below(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

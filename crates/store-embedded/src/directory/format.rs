@@ -1,7 +1,7 @@
-//! The mark that says what a directory is: the file `FORMAT`, written first and finished last.
+//! The file `FORMAT`, which marks a directory as a store. It is written first and finished last.
 //!
-//! While it says that the store is being created, nothing in the directory was ever acknowledged,
-//! and creation may begin again. Once it is finished, everything it promises must be there.
+//! While the mark says that the store is being created, no commit has been acknowledged, and the
+//! store can be created again. A store with a finished mark must be complete.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use everstep_store::StoreError;
 use crate::directory::folders;
 use crate::failure;
 
-/// The directory layout this release writes, and the newest it opens.
+/// The format that this release writes, and the newest that it opens.
 pub(crate) const FORMAT: u32 = 3;
 /// Has no shared rows and no gates. Everything else is as in [`FORMAT`].
 const WITHOUT_SHARED_ROWS: u32 = 2;
@@ -21,17 +21,19 @@ const WITHOUT_PAGES: u32 = 1;
 
 const FILE: &str = "FORMAT";
 const PREFIX: &str = "everstep store, format ";
-const UNFINISHED: &str = ", being created";
-const UPGRADING: &str = ", being upgraded";
+/// The endings of the line in each state of a store.
+pub(crate) const CREATING: &str = ", being created";
+pub(crate) const UPGRADING: &str = ", being upgraded";
+pub(crate) const FINISHED: &str = "";
 
-/// What a directory says of itself.
+/// The content of `FORMAT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     Absent,
     Unfinished,
-    /// Finished in an older layout, or interrupted while it was upgraded from one.
+    /// The store has an older format, or its upgrade was interrupted. `sets` says whether the sets
+    /// of streams must be rebuilt.
     Older {
-        /// Whether the sets of streams must be written again.
         sets: bool,
     },
     Finished,
@@ -41,20 +43,17 @@ pub(crate) fn read(directory: &Path, place: &str) -> Result<Mark, StoreError> {
     let text = match fs::read_to_string(directory.join(FILE)) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Mark::Absent),
-        Err(error) => return Err(failure::of_io(place, &error)),
+        Err(error) => return Err(failure::of_io(place)(error)),
     };
     parse(&text, place)
 }
 
-/// What a mark says.
 pub(crate) fn parse(text: &str, place: &str) -> Result<Mark, StoreError> {
-    let damaged = || StoreError::Corrupt {
-        place: format!("{place}/{FILE}"),
-        detail: "it does not say that this is an Everstep store".to_owned(),
-    };
+    let detail = "it does not say that this is an Everstep store";
+    let damaged = || StoreError::corrupt(format!("{place}/{FILE}"), detail);
     let line = text.strip_suffix('\n').ok_or_else(damaged)?;
     let version = line.strip_prefix(PREFIX).ok_or_else(damaged)?;
-    let unfinished = version.strip_suffix(UNFINISHED);
+    let unfinished = version.strip_suffix(CREATING);
     let upgrading = version.strip_suffix(UPGRADING);
     match unfinished.or(upgrading).unwrap_or(version).parse::<u32>() {
         Ok(WITHOUT_PAGES..=FORMAT) if unfinished.is_some() => Ok(Mark::Unfinished),
@@ -71,23 +70,8 @@ pub(crate) fn parse(text: &str, place: &str) -> Result<Mark, StoreError> {
     }
 }
 
-/// Says that the store is being created.
-pub(crate) fn begin(directory: &Path) -> io::Result<()> {
-    write(directory, UNFINISHED)
-}
-
-/// Says that what was there is being written as this release does it.
-pub(crate) fn begin_upgrade(directory: &Path) -> io::Result<()> {
-    write(directory, UPGRADING)
-}
-
-/// Says that everything is there, as this release writes it.
-pub(crate) fn finish(directory: &Path) -> io::Result<()> {
-    write(directory, "")
-}
-
-/// Writes the mark so that it is there wholly or not at all.
-fn write(directory: &Path, ending: &str) -> io::Result<()> {
+/// Writes the mark of the current format atomically.
+pub(crate) fn write(directory: &Path, ending: &str) -> io::Result<()> {
     let temporary = directory.join("FORMAT.new");
     let mut file = File::create(&temporary)?;
     writeln!(file, "{PREFIX}{FORMAT}{ending}")?;

@@ -26,51 +26,48 @@ const END: u8 = 3;
 const CLEAR: u8 = 4;
 const TRAILER: [u8; 4] = [b'F', b'J', b'L', 3];
 
-/// Whether a journal is the one that was being written, or was finished before the next one began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// It may end in a batch that was never acknowledged, but not before this byte.
-    Active {
-        whole_to: u64,
-    },
+    /// The last journal. It may end in a batch that was never acknowledged, but not before byte
+    /// `whole_to`.
+    Active { whole_to: u64 },
+    /// A journal that was finished before the next one was started.
     Sealed,
 }
 
-/// Refuses a damaged journal; cuts a torn end off an active one.
+/// Refuses a damaged journal. Removes the torn end of an active one.
 pub(crate) fn check(path: &Path, role: Role) -> Result<(), StoreError> {
     let place = path.display().to_string();
-    let found = look_over(path).map_err(|error| failure::of_io(&place, &error))?;
+    let found = scan(path).map_err(failure::of_io(&place))?;
     let may_be_torn = match role {
         Role::Active { whole_to } => found.whole >= whole_to,
         Role::Sealed => found.unread.is_none(),
     };
     let batches = found.unread.as_deref().is_some_and(holds_a_batch);
     if !may_be_torn || batches {
-        return Err(StoreError::Corrupt {
-            place,
-            detail: format!("the batch at byte {} cannot be read", found.whole),
-        });
+        let detail = format!("the batch at byte {} cannot be read", found.whole);
+        return Err(StoreError::corrupt(place, detail));
     }
     if found.unread.is_some() {
-        cut(path, found.whole).map_err(|error| failure::of_io(&place, &error))?;
+        truncate(path, found.whole).map_err(failure::of_io(&place))?;
     }
     Ok(())
 }
 
-/// Where a journal's last whole batch ends.
+/// Returns the end of a journal's last whole batch.
 pub(crate) fn whole(path: &Path) -> io::Result<u64> {
-    look_over(path).map(|found| found.whole)
+    scan(path).map(|found| found.whole)
 }
 
-/// What a journal holds.
+/// The content of a journal.
 struct Found {
-    /// Where its last whole batch ends.
+    /// The end of the last whole batch.
     whole: u64,
-    /// What comes after that, if it is more than unused space.
+    /// The bytes after that, unless they are unused space.
     unread: Option<Vec<u8>>,
 }
 
-fn look_over(path: &Path) -> io::Result<Found> {
+fn scan(path: &Path) -> io::Result<Found> {
     let mut reader = BufReader::with_capacity(1 << 16, File::open(path)?);
     let whole = whole_batches(&mut reader)?;
     let mut file = reader.into_inner();
@@ -79,12 +76,12 @@ fn look_over(path: &Path) -> io::Result<Found> {
     Ok(Found { whole, unread })
 }
 
-/// How many bytes of whole batches come first.
+/// Returns the length of the whole batches at the beginning.
 pub(crate) fn whole_batches(reader: &mut impl Read) -> io::Result<u64> {
     let mut scratch = Vec::new();
     let (mut whole, mut last_seqno) = (0, None);
     while let Some(batch) = read_batch(reader, &mut scratch)? {
-        // The checksum does not cover it, but it always rises.
+        // The checksum does not cover the sequence number, but it always increases.
         if last_seqno >= Some(batch.seqno) {
             break;
         }
@@ -94,7 +91,7 @@ pub(crate) fn whole_batches(reader: &mut impl Read) -> io::Result<u64> {
     Ok(whole)
 }
 
-/// The rest of a file, if any of it is not zero: space is allocated ahead.
+/// Returns the rest of a file, unless it is all zeros: space is allocated in advance.
 fn unless_zero(mut file: File) -> io::Result<Option<Vec<u8>>> {
     let start = file.stream_position()?;
     let zeros = vec![0; 1 << 18];
@@ -121,7 +118,7 @@ struct Batch {
     seqno: u64,
 }
 
-/// Reads one batch; none if there is no whole one here.
+/// Reads one batch. Returns `None` if there is no whole one.
 fn read_batch(reader: &mut impl Read, scratch: &mut Vec<u8>) -> io::Result<Option<Batch>> {
     match try_batch(reader, scratch) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
@@ -170,27 +167,28 @@ fn take<const N: usize>(reader: &mut impl Read) -> io::Result<[u8; N]> {
     Ok(bytes)
 }
 
-/// A little-endian number within bytes.
 fn number(bytes: &[u8], start: usize, length: usize) -> u64 {
-    let bytes = bytes.get(start..start + length).unwrap_or_default();
-    bytes
-        .iter()
-        .rev()
-        .fold(0, |number, byte| (number << 8) | u64::from(*byte))
+    little_endian(bytes.get(start..start + length).unwrap_or_default())
 }
 
-/// Whether a whole batch begins anywhere in it. Payloads are JSON, which cannot look like one.
+pub(crate) fn little_endian(bytes: &[u8]) -> u64 {
+    let bytes = bytes.iter().rev();
+    bytes.fold(0, |number, byte| (number << 8) | u64::from(*byte))
+}
+
+/// Returns whether a whole batch begins anywhere in the bytes. Payloads cannot look like one,
+/// because they are JSON.
 pub(crate) fn holds_a_batch(rest: &[u8]) -> bool {
     let mut scratch = Vec::new();
     let mut starts = (0..rest.len()).filter_map(|at| rest.get(at..));
     starts.any(|mut from| {
-        // The highest byte of a count of items is zero, so hardly anything else gets past this.
+        // The highest byte of the number of items is zero, which excludes nearly everything else.
         let plausible = matches!(from, [START, _, _, _, 0, ..]);
         plausible && matches!(read_batch(&mut from, &mut scratch), Ok(Some(_)))
     })
 }
 
-fn cut(path: &Path, length: u64) -> io::Result<()> {
+fn truncate(path: &Path, length: u64) -> io::Result<()> {
     let file = fs::OpenOptions::new().write(true).open(path)?;
     file.set_len(length)?;
     file.sync_all()

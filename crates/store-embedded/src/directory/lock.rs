@@ -7,13 +7,12 @@ use everstep_store::StoreError;
 
 use crate::failure;
 
-/// Keeps other processes, and other handles of this one, away from a directory.
+/// Excludes other processes, and other handles of this process, from a directory.
 pub(crate) struct DirectoryLock(File);
 
 impl Drop for DirectoryLock {
     fn drop(&mut self) {
-        // Closing the file is not enough: a child process that is just being started shares it
-        // until it runs.
+        // Closing the file is not enough, because a forked child process shares it until `exec`.
         let _ = self.0.unlock();
     }
 }
@@ -24,12 +23,12 @@ pub(crate) fn acquire(path: &Path, place: &str) -> Result<DirectoryLock, StoreEr
         .truncate(false)
         .write(true)
         .open(path.join("LOCK"))
-        .map_err(|error| failure::of_io(place, &error))?;
+        .map_err(failure::of_io(place))?;
     match file.try_lock() {
         Ok(()) => Ok(DirectoryLock(file)),
         Err(TryLockError::WouldBlock) => Err(StoreError::Locked {
             place: place.to_owned(),
         }),
-        Err(TryLockError::Error(error)) => Err(failure::of_io(place, &error)),
+        Err(TryLockError::Error(error)) => Err(failure::of_io(place)(error)),
     }
 }

@@ -1,16 +1,16 @@
 //! Checks the manifests of the key-value store before it is opened.
 //!
-//! A manifest lists the files of one table; files it does not list are deleted as leftovers of a
-//! crash. Its checksum is kept in the file `current` beside it, and only this check
-//! verifies it.
+//! A manifest lists the files of one table. The key-value store deletes files that are not listed,
+//! as leftovers of a crash. The checksum of the manifest is in the file `current` beside it, and
+//! only this check verifies it.
 //!
 //! ```text
 //!   current = manifest number u64, xxh3 checksum of the file v<number> u128, 0      numbers little-endian
 //! ```
 //!
-//! The files themselves carry checksums, which are checked when they are read, with one exception:
-//! the list of sections at their end is read before it is checked, and a wrong count in it asks for
-//! more memory than there is.
+//! The files themselves have checksums, which are verified when they are read, with one exception:
+//! the list of sections at their end is read before it is verified, and a wrong count in it leads
+//! to an allocation of any size.
 //!
 //! ```text
 //!   end of a file = sections, "SFA!", 1, 0, xxh3 checksum of the sections u128, where they begin u64, their length u64
@@ -23,22 +23,20 @@ use std::path::Path;
 use everstep_store::StoreError;
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::directory::journal_check::little_endian;
 use crate::failure;
 
 const TRAILER_BYTES: u64 = 38;
 
-/// Refuses a table whose manifest is missing or not what was written.
+/// Refuses a table whose manifest is missing or damaged.
 pub(crate) fn check(table: &Path) -> Result<(), StoreError> {
     let place = table.display().to_string();
-    let corrupt = |detail: &str| StoreError::Corrupt {
-        place: place.clone(),
-        detail: detail.to_owned(),
-    };
+    let corrupt = |detail: &str| StoreError::corrupt(&place, detail);
     let read = |name: &str| match fs::read(table.join(name)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Err(corrupt(&format!("its file {name} is missing")))
         }
-        other => other.map_err(|error| failure::of_io(&place, &error)),
+        other => other.map_err(failure::of_io(&place)),
     };
     let current = read("current")?;
     let Some((number, checksum)) = parse(&current) else {
@@ -55,7 +53,7 @@ pub(crate) fn check(table: &Path) -> Result<(), StoreError> {
         let file = table.join("tables").join(number.to_string());
         let whole = has_whole_end(&file).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => corrupt(&format!("its file {number} is missing")),
-            _ => failure::of_io(&place, &error),
+            _ => failure::of_io(&place)(error),
         })?;
         if !whole {
             return Err(corrupt(&format!(
@@ -66,8 +64,8 @@ pub(crate) fn check(table: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The numbers of the files that a manifest lists. Others are the leftovers of a crash, and may be
-/// anything.
+/// Returns the numbers of the files that a manifest lists. Other files are leftovers of a crash
+/// with arbitrary content.
 pub(crate) fn listed_files(manifest: &[u8]) -> Option<Vec<u64>> {
     let trailer = manifest
         .len()
@@ -87,7 +85,8 @@ pub(crate) fn listed_files(manifest: &[u8]) -> Option<Vec<u64>> {
     None
 }
 
-/// Levels of runs of files: number u64, checksum kind u8, checksum u128, sequence number u64.
+/// Reads levels of runs of files. A file is its number u64, kind of checksum u8, checksum u128 and
+/// sequence number u64.
 fn listed_in(mut section: Bytes<'_>) -> Option<Vec<u64>> {
     let mut files = Vec::new();
     for _ in 0..section.number(1)? {
@@ -101,7 +100,7 @@ fn listed_in(mut section: Bytes<'_>) -> Option<Vec<u64>> {
     Some(files)
 }
 
-/// Bytes that are taken from the front.
+/// A reader of the remaining bytes.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
@@ -111,10 +110,8 @@ impl<'a> Bytes<'a> {
         Some(taken)
     }
 
-    /// A little-endian number.
     fn number(&mut self, length: usize) -> Option<u64> {
-        let bytes = self.take(length)?.iter().rev();
-        Some(bytes.fold(0, |number, byte| (number << 8) | u64::from(*byte)))
+        self.take(length).map(little_endian)
     }
 }
 

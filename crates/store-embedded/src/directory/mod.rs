@@ -1,4 +1,4 @@
-//! The directory of a store: its lock, its format mark, and the checks before it is opened.
+//! The directory of a store: its lock, its format, and the checks before it is opened.
 
 pub(crate) mod extent;
 pub(crate) mod folders;

@@ -1,9 +1,11 @@
-//! The keys of every table. Byte order is the order the store reads in: streams by number, records
-//! by number, timers by due time. `docs/format.md` describes them; they are permanent.
+//! The keys of all tables. They sort in the order in which the store reads: streams by number,
+//! records by number, timers by due time. `docs/format.md` describes them; they are permanent.
 //!
-//! A key has at most one part of free length, and that part stands last or behind its length, so no
-//! two keys run into each other. Free parts over [`encoding::TAIL_MAX`] bytes are cut and hashed: the
-//! key-value store below takes 65,535 bytes.
+//! A key has at most one part of variable length, which is the last one or follows its length, so
+//! keys are unambiguous. Such parts are truncated and hashed above [`encoding::TAIL_MAX`] bytes,
+//! because the key-value store accepts at most 65,535 bytes.
+
+use std::ops::Range;
 
 use everstep_model::{Name, RecordNumber, RunStatus, StreamNumber, Timestamp};
 use everstep_store::encoding::{
@@ -18,7 +20,7 @@ const DEDUP: u8 = b'd';
 const RPC: u8 = b'r';
 const IDEMPOTENCY: u8 = b'i';
 const GENERATION: u8 = b'g';
-/// What is remembered of removed streams.
+/// The key of the lowest number and term that new streams may have after removals.
 pub(crate) const REMOVED: [u8; 1] = [b'x'];
 const OUTBOX: u8 = b'o';
 const HOLES: u8 = b'h';
@@ -28,28 +30,21 @@ const SHARED: u8 = b'z';
 const BY_WORKFLOW: u8 = b'w';
 const BY_TAG: u8 = b't';
 
-/// A frame: its stream and its first record.
 pub(crate) fn frame(stream: StreamNumber, first: RecordNumber) -> [u8; 16] {
-    let mut key = [0; 16];
-    let (high, low) = key.split_at_mut(8);
-    high.copy_from_slice(&stream.0.to_be_bytes());
-    low.copy_from_slice(&first.0.to_be_bytes());
-    key
+    (u128::from(stream.0) << 64 | u128::from(first.0)).to_be_bytes()
 }
 
-/// The first record of a frame, from its key.
 pub(crate) fn first_of_frame(key: &[u8]) -> Result<RecordNumber, Damaged> {
     let mut input = In(key);
     input.fixed()?;
     input.fixed().map(RecordNumber)
 }
 
-/// A head.
+/// Returns the key of a head.
 pub(crate) fn stream(number: StreamNumber) -> [u8; 8] {
     number.0.to_be_bytes()
 }
 
-/// The stream of a head's key.
 pub(crate) fn stream_of_head(key: &[u8]) -> Result<StreamNumber, Damaged> {
     number_at_end(key).map(StreamNumber)
 }
@@ -60,102 +55,85 @@ fn number_at_end(key: &[u8]) -> Result<u64, Damaged> {
     In(end.unwrap_or_default()).fixed()
 }
 
-/// A stream's number, by name.
+fn key(kind: u8) -> Out {
+    let mut key = Out::default();
+    key.byte(kind);
+    key
+}
+
+fn of_stream(kind: u8, stream: StreamNumber) -> Out {
+    let mut key = key(kind);
+    key.fixed(stream.0);
+    key
+}
+
+fn with_tail(mut key: Out, part: &str) -> Vec<u8> {
+    tail(&mut key, part.as_bytes());
+    key.0
+}
+
 pub(crate) fn name(name: &str) -> Vec<u8> {
-    let mut key = Out::default();
-    key.byte(NAME);
-    tail(&mut key, name.as_bytes());
-    key.0
+    with_tail(key(NAME), name)
 }
 
-/// A dedup id of a stream.
 pub(crate) fn dedup(stream: StreamNumber, id: &str) -> Vec<u8> {
-    let mut key = Out::default();
-    key.byte(DEDUP).fixed(stream.0);
-    tail(&mut key, id.as_bytes());
-    key.0
+    with_tail(of_stream(DEDUP, stream), id)
 }
 
-/// Where records of a stream were dropped.
+/// Returns the key of the ranges of dropped records.
 pub(crate) fn holes(stream: StreamNumber) -> Vec<u8> {
-    let mut key = Out::default();
-    key.byte(HOLES).fixed(stream.0);
-    key.0
+    of_stream(HOLES, stream).0
 }
 
-/// What the keys of a stream's dedup ids, rpcs, effects, gaps, producers and of its own row begin
-/// with.
+/// Returns the prefixes of all rows in the table of lookups that belong to a stream.
 pub(crate) fn rows_of_stream(stream: StreamNumber) -> [Vec<u8>; 6] {
-    [DEDUP, RPC, OUTBOX, HOLES, STREAM, PRODUCER].map(|kind| {
-        let mut key = Out::default();
-        key.byte(kind).fixed(stream.0);
-        key.0
+    [DEDUP, RPC, OUTBOX, HOLES, STREAM, PRODUCER].map(|kind| of_stream(kind, stream).0)
+}
+
+/// Returns the key of a row in the table of lookups; `None` for timers, which have their own table.
+pub(crate) fn lookup(row: &RowKey) -> Option<Vec<u8>> {
+    Some(match row {
+        RowKey::Timer(_) => return None,
+        RowKey::Rpc(stream, id) => with_tail(of_stream(RPC, *stream), &id.0),
+        RowKey::Idempotency(workflow, id) => {
+            let mut key = key(IDEMPOTENCY);
+            key.text(workflow.as_str());
+            with_tail(key, id)
+        }
+        RowKey::Generation(run) => with_tail(key(GENERATION), run.as_str()),
+        RowKey::Outbox(stream, id) => with_tail(of_stream(OUTBOX, *stream), id),
+        RowKey::Stream(stream) => of_stream(STREAM, *stream).0,
+        RowKey::Producer(stream, id) => with_tail(of_stream(PRODUCER, *stream), id),
+        RowKey::Shared(shared) => shared_row(shared.kind(), &encoding::shared_key(shared)),
     })
 }
 
-/// An rpc, an idempotency key, a run's generation, an effect, a user's stream or a producer; timers
-/// have a table of their own.
-pub(crate) fn lookup(row: &RowKey) -> Option<Vec<u8>> {
-    let mut key = Out::default();
-    match row {
-        RowKey::Timer(_) => return None,
-        RowKey::Rpc(stream, id) => {
-            key.byte(RPC).fixed(stream.0);
-            tail(&mut key, id.0.as_bytes());
-        }
-        RowKey::Idempotency(workflow, id) => {
-            key.byte(IDEMPOTENCY).text(workflow.as_str());
-            tail(&mut key, id.as_bytes());
-        }
-        RowKey::Generation(run) => {
-            key.byte(GENERATION);
-            tail(&mut key, run.as_str().as_bytes());
-        }
-        RowKey::Outbox(stream, id) => {
-            key.byte(OUTBOX).fixed(stream.0);
-            tail(&mut key, id.as_bytes());
-        }
-        RowKey::Stream(stream) => {
-            key.byte(STREAM).fixed(stream.0);
-        }
-        RowKey::Producer(stream, id) => {
-            key.byte(PRODUCER).fixed(stream.0);
-            tail(&mut key, id.as_bytes());
-        }
-        RowKey::Shared(shared) => {
-            return Some(shared_row(shared.kind(), &encoding::shared_key(shared)));
-        }
-    }
-    Some(key.0)
-}
-
-/// A shared row, by its kind and its encoded parts.
+/// Returns the key of a shared row with these encoded parts.
 pub(crate) fn shared_row(kind: SharedKind, parts: &[u8]) -> Vec<u8> {
-    let mut key = Out::default();
-    key.byte(SHARED).byte(kind.code()).raw(parts);
+    let mut key = key(SHARED);
+    key.byte(kind.code()).raw(parts);
     key.0
 }
 
-/// The key of a shared row of this kind.
+/// Decodes the key of a shared row of this kind.
 pub(crate) fn shared_key(kind: SharedKind, key: &[u8]) -> Result<SharedKey, Damaged> {
     let mut input = In(key);
     input.raw(2)?;
     decode_shared_key(kind, input.0)
 }
 
-/// Where the keys of effects begin, and where they have ended.
-pub(crate) fn all_effects() -> ([u8; 1], [u8; 1]) {
-    ([OUTBOX], [OUTBOX + 1])
+/// Returns the range of the keys of effects.
+pub(crate) fn all_effects() -> Range<[u8; 1]> {
+    [OUTBOX]..[OUTBOX + 1]
 }
 
-/// The run that caused an effect, from the effect's key.
 pub(crate) fn stream_of_effect(key: &[u8]) -> Result<StreamNumber, Damaged> {
     let mut input = In(key);
     input.byte()?;
     input.fixed().map(StreamNumber)
 }
 
-/// A page of a set of streams: what the keys of the set begin with, and the number of the page.
+/// Returns the key of a page of the set with this prefix.
 pub(crate) fn page(set: &[u8], number: u64) -> Vec<u8> {
     let mut key = Vec::with_capacity(set.len() + 8);
     key.extend_from_slice(set);
@@ -163,47 +141,45 @@ pub(crate) fn page(set: &[u8], number: u64) -> Vec<u8> {
     key
 }
 
-/// The first stream of a page, from its key.
 pub(crate) fn first_of_page(key: &[u8]) -> Result<StreamNumber, Damaged> {
     number_at_end(key).and_then(page::first_of)
 }
 
-/// Runs of one workflow: what their list keys begin with.
+/// Returns the prefix of the lists of a workflow.
 pub(crate) fn workflow(workflow: &str) -> Vec<u8> {
-    let mut key = Out::default();
-    key.byte(BY_WORKFLOW).text(workflow);
+    let mut key = key(BY_WORKFLOW);
+    key.text(workflow);
     key.0
 }
 
-/// Where the list keys of any workflow begin, and where they have ended.
-pub(crate) fn all_workflows() -> ([u8; 1], [u8; 1]) {
-    ([BY_WORKFLOW], [BY_WORKFLOW + 1])
+/// Returns the range of the lists of all workflows.
+pub(crate) fn all_workflows() -> Range<[u8; 1]> {
+    [BY_WORKFLOW]..[BY_WORKFLOW + 1]
 }
 
-/// The workflow of a list key.
 pub(crate) fn workflow_of(key: &[u8]) -> Result<&str, Damaged> {
     let mut input = In(key);
     input.byte()?;
     input.text()
 }
 
-/// Runs of one workflow in one status.
+/// Returns the prefix of the list of a workflow and a status.
 pub(crate) fn status(workflow: &Name, status: RunStatus) -> Vec<u8> {
     let mut key = self::workflow(workflow.as_str());
     key.push(status.code());
     key
 }
 
-/// Runs with a tag.
+/// Returns the prefix of the list of a tag.
 pub(crate) fn tag(tag: &str) -> Vec<u8> {
-    let mut part = Out::default();
-    tail(&mut part, tag.as_bytes());
-    let mut key = Out::default();
-    key.byte(BY_TAG).varint(part.0.len() as u64).raw(&part.0);
+    let part = with_tail(Out::default(), tag);
+    let mut key = key(BY_TAG);
+    key.varint(part.len() as u64).raw(&part);
     key.0
 }
 
-/// A timer, and its value: empty, or its location where that is too long for a key.
+/// Returns the key and the value of a timer. The value is empty, or the location if that is too
+/// long for a key.
 pub(crate) fn timer(row: &TimerRow) -> (Vec<u8>, Vec<u8>) {
     let mut key = Out::default();
     key.fixed(row.due.as_millis()).fixed(row.stream.0);
@@ -211,12 +187,12 @@ pub(crate) fn timer(row: &TimerRow) -> (Vec<u8>, Vec<u8>) {
     (key.0, value)
 }
 
-/// Where timers due at or after a time begin.
+/// Returns the lower bound of the keys of timers that are due at `due` or later.
 pub(crate) fn timers_from(due: Timestamp) -> [u8; 8] {
     due.as_millis().to_be_bytes()
 }
 
-/// A timer from its key and value.
+/// Decodes a timer from its key and value.
 pub(crate) fn timer_row(key: &[u8], value: &[u8]) -> Result<TimerRow, Damaged> {
     let mut input = In(key);
     let due = Timestamp::from_millis(input.fixed()?);

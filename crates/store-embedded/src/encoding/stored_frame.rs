@@ -1,4 +1,6 @@
-//! Frames as they lie in the journal: decoding their records, and cutting out dropped ones.
+//! Stored frames: decoding their records, and removing dropped ones.
+
+use std::ops::Range;
 
 use bytes::Bytes;
 use everstep_model::{DecodeError, Entry, Frame, Interner, RecordNumber, RecordRange};
@@ -10,21 +12,20 @@ pub(crate) struct StoredFrame {
 }
 
 impl StoredFrame {
-    /// Adds its records from `from` on and before `end`.
+    /// Decodes the records within the range and adds them to `entries`.
     pub(crate) fn entries(
         &self,
-        from: RecordNumber,
-        end: RecordNumber,
+        range: Range<RecordNumber>,
         interner: &mut Interner,
-        into: &mut Vec<Entry>,
+        entries: &mut Vec<Entry>,
     ) -> Result<(), DecodeError> {
         let numbered = Frame::decode_entries(&self.bytes, self.first, interner)?;
-        into.extend(numbered.filter(|entry| entry.number >= from && entry.number < end));
+        entries.extend(numbered.filter(|entry| range.contains(&entry.number)));
         Ok(())
     }
 
-    /// What is left of it without `range`, as frames of their own; none if the range does not touch
-    /// it.
+    /// Returns the frames that remain without `range`; `None` if the range does not touch this
+    /// frame.
     pub(crate) fn without(&self, range: RecordRange) -> Result<Option<Vec<Self>>, DecodeError> {
         let (_, count) = Frame::decode_summary(&self.bytes)?;
         let last = self.first.0.saturating_add(count).saturating_sub(1);
@@ -37,22 +38,18 @@ impl StoredFrame {
         let frame = Frame::decode(&self.bytes, &mut Interner::default())?;
         let before = range.first.0.saturating_sub(self.first.0);
         let through = range.last.0.saturating_sub(self.first.0).saturating_add(1);
-        let place = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-        let piece = |first, records: &[_]| Self {
-            first,
-            bytes: Frame::encode(&frame.header, records).into(),
-        };
-        let mut left = Vec::new();
-        if let Some(kept) = frame.records.get(..place(before)).filter(|r| !r.is_empty()) {
-            left.push(piece(self.first, kept));
-        }
-        if let Some(kept) = frame
-            .records
-            .get(place(through)..)
-            .filter(|r| !r.is_empty())
-        {
-            left.push(piece(RecordNumber(self.first.0 + through), kept));
-        }
-        Ok(Some(left))
+        let index = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let pieces = [
+            (0, frame.records.get(..index(before))),
+            (through, frame.records.get(index(through)..)),
+        ];
+        let kept = pieces.into_iter().filter_map(|(offset, records)| {
+            let records = records.filter(|records| !records.is_empty())?;
+            Some(Self {
+                first: RecordNumber(self.first.0 + offset),
+                bytes: Frame::encode(&frame.header, records).into(),
+            })
+        });
+        Ok(Some(kept.collect()))
     }
 }

@@ -1,11 +1,11 @@
-//! The values of heads, numbers and gaps; those of rows are in `everstep_store::encoding`. Each
-//! begins with its format version; later releases may only add at the end.
+//! The values of heads, numbers and holes; those of rows are in `everstep_store::encoding`. Each
+//! begins with its format version; later releases may only append fields.
 
 use std::sync::Arc;
 
 use everstep_model::{
     Epoch, ExecutorSeq, FrameHeader, Generation, NodeId, Nonce, RecordNumber, RecordRange, RunId,
-    RunStatus, StreamName, StreamNumber, Term, Timestamp,
+    RunStatus, StreamName, StreamNumber, Term,
 };
 use everstep_store::encoding::{Damaged, In, Out, checked_name, versioned};
 pub(crate) use everstep_store::encoding::{
@@ -58,49 +58,41 @@ pub(crate) fn encode_head(head: &Head) -> Vec<u8> {
 pub(crate) fn decode_head(number: StreamNumber, bytes: &[u8]) -> Result<Head, Unreadable> {
     let mut input = versioned(bytes)?;
     let flags = input.byte()?;
-    let name = StreamName::from_stored(input.text()?);
-    let term = Term(input.varint()?);
-    let next = RecordNumber(input.varint()?);
-    let frame = FrameHeader {
-        epoch: Epoch(input.varint()?),
-        seq: ExecutorSeq(input.varint()?),
-        executor_at: RecordNumber(input.varint()?),
-        progress_epoch: Epoch(input.varint()?),
-        inbox_count: input.varint()?,
-        unconsumed_events: input.varint()?,
-    };
-    let epoch = Epoch(input.varint()?);
-    let takeovers = input.short()?;
-    let owner = match flags & OWNED {
-        0 => None,
-        _ => Some(Owner {
-            node: NodeId(input.fixed()?),
-            nonce: Nonce(input.fixed()?),
-        }),
-    };
-    let run = match flags & RUN {
-        0 => None,
-        _ => Some(Arc::new(take_run(&mut input)?)),
-    };
+    let has = |bit: u8| flags & bit != 0;
+    // Fields are read in the order of the stored bytes.
     Ok(Head {
         number,
-        name,
-        term,
-        next,
-        frame,
-        epoch,
-        owner,
-        takeovers,
-        ready: flags & READY != 0,
-        gate: match flags & (HELD | NEEDS_SLOT) {
-            0 => Gate::Open,
-            HELD => Gate::Held,
-            NEEDS_SLOT => Gate::NeedsSlot,
-            _ => return Err(Damaged("a gate is in two states").into()),
+        name: StreamName::from_stored(input.text()?),
+        term: Term(input.varint()?),
+        next: RecordNumber(input.varint()?),
+        frame: FrameHeader {
+            epoch: Epoch(input.varint()?),
+            seq: ExecutorSeq(input.varint()?),
+            executor_at: RecordNumber(input.varint()?),
+            progress_epoch: Epoch(input.varint()?),
+            inbox_count: input.varint()?,
+            unconsumed_events: input.varint()?,
         },
-        closed: flags & CLOSED != 0,
-        superseded: flags & SUPERSEDED != 0,
-        run,
+        epoch: Epoch(input.varint()?),
+        takeovers: input.short()?,
+        owner: input.when(has(OWNED), take_owner)?,
+        run: input.when(has(RUN), take_run)?.map(Arc::new),
+        ready: has(READY),
+        gate: match (has(HELD), has(NEEDS_SLOT)) {
+            (false, false) => Gate::Open,
+            (true, false) => Gate::Held,
+            (false, true) => Gate::NeedsSlot,
+            (true, true) => return Err(Damaged("a gate is in two states").into()),
+        },
+        closed: has(CLOSED),
+        superseded: has(SUPERSEDED),
+    })
+}
+
+fn take_owner(input: &mut In<'_>) -> Result<Owner, Damaged> {
+    Ok(Owner {
+        node: NodeId(input.fixed()?),
+        nonce: Nonce(input.fixed()?),
     })
 }
 
@@ -108,8 +100,7 @@ fn put_run(out: &mut Out, run: &RunRow) {
     out.text(run.id.as_str()).varint(run.generation.0.into());
     out.text(run.workflow.as_str()).varint(run.version.into());
     out.byte(run.status.code());
-    out.varint(run.created_at.as_millis());
-    out.varint(run.updated_at.as_millis());
+    out.time(run.created_at).time(run.updated_at);
     out.varint(run.tags.len() as u64);
     for tag in &run.tags {
         out.text(tag);
@@ -117,30 +108,30 @@ fn put_run(out: &mut Out, run: &RunRow) {
 }
 
 fn take_run(input: &mut In<'_>) -> Result<RunRow, Damaged> {
-    let id = RunId::new(input.text()?).map_err(|_| Damaged("a run id breaks its rules"))?;
-    let generation = Generation(input.short()?);
-    let workflow = checked_name(input.text()?)?;
-    let version = input.short()?;
-    let status = RunStatus::from_code(input.byte()?).ok_or(Damaged("a status is unknown"))?;
-    let created_at = Timestamp::from_millis(input.varint()?);
-    let updated_at = Timestamp::from_millis(input.varint()?);
-    let count = input.varint()?;
-    let tags = (0..count)
-        .map(|_| input.text().map(str::to_owned))
-        .collect::<Result<_, _>>()?;
+    // Fields are read in the order of the stored bytes.
     Ok(RunRow {
-        id,
-        generation,
-        workflow,
-        version,
-        status,
-        tags,
-        created_at,
-        updated_at,
+        id: RunId::new(input.text()?).map_err(|_| Damaged("a run id breaks its rules"))?,
+        generation: Generation(input.short()?),
+        workflow: checked_name(input.text()?)?,
+        version: input.short()?,
+        status: RunStatus::from_code(input.byte()?).ok_or(Damaged("a status is unknown"))?,
+        created_at: input.time()?,
+        updated_at: input.time()?,
+        tags: take_list(input, |input| input.text().map(str::to_owned))?,
     })
 }
 
-/// A number that stands alone: a stream's under its name, a record's under its dedup id.
+/// Reads the number of items, then the items. Does not trust the number, so it allocates no more
+/// than the bytes hold.
+fn take_list<T>(
+    input: &mut In<'_>,
+    take: impl Fn(&mut In<'_>) -> Result<T, Damaged>,
+) -> Result<Vec<T>, Damaged> {
+    let count = input.varint()?;
+    (0..count).map(|_| take(input)).collect()
+}
+
+/// Encodes a single number: a stream under its name, or a record under its dedup id.
 pub(crate) fn encode_number(number: u64) -> Vec<u8> {
     let mut out = Out::default();
     out.byte(VERSION).varint(number);
@@ -151,8 +142,7 @@ pub(crate) fn decode_number(bytes: &[u8]) -> Result<u64, Unreadable> {
     Ok(versioned(bytes)?.varint()?)
 }
 
-/// What is remembered of removed streams: the lowest number and the lowest term a new stream may
-/// have.
+/// Encodes the lowest number and term that new streams may have after removals.
 pub(crate) fn encode_removed(next: StreamNumber, term: Term) -> Vec<u8> {
     let mut out = Out::default();
     out.byte(VERSION).varint(next.0).varint(term.0);
@@ -174,16 +164,13 @@ pub(crate) fn encode_holes(holes: &Holes) -> Vec<u8> {
 }
 
 pub(crate) fn decode_holes(bytes: &[u8]) -> Result<Holes, Unreadable> {
-    let mut input = versioned(bytes)?;
-    let count = input.varint()?;
-    let mut holes = Vec::new();
-    for _ in 0..count {
-        holes.push(RecordRange {
+    let holes = take_list(&mut versioned(bytes)?, |input| {
+        Ok(RecordRange {
             first: RecordNumber(input.varint()?),
             last: RecordNumber(input.varint()?),
-        });
-    }
-    Ok(Holes(holes))
+        })
+    });
+    Ok(Holes(holes?))
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! How far the last journal reached.
+//! The file `EXTENT`.
 
 use crate::directory::extent::parse;
 
 #[test]
-fn an_extent_is_read_or_not() {
+fn an_extent_survives_parsing_and_formatting() {
     super::check_text("extent", |text| {
         if let Some((number, end)) = parse(text) {
             let written = format!("journal {number} whole to byte {end}\n");

@@ -5,7 +5,7 @@ use everstep_model::StreamNumber;
 use crate::encoding::values::{decode_head, encode_head};
 
 #[test]
-fn a_head_that_decodes_is_written_so_that_it_decodes_equal() {
+fn a_decoded_head_survives_encoding() {
     super::check("head", |bytes| {
         let head = match decode_head(StreamNumber(7), bytes) {
             Ok(head) => head,

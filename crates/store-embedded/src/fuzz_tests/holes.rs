@@ -1,11 +1,11 @@
-//! Gaps of streams, and what is asked of them.
+//! Ranges of dropped records.
 
 use everstep_model::{RecordNumber, RecordRange};
 
 use crate::encoding::values::{decode_holes, encode_holes};
 
 #[test]
-fn gaps_that_decode_can_be_asked_anything() {
+fn decoded_holes_survive_encoding_and_can_be_queried() {
     super::check("holes", |bytes| {
         let holes = match decode_holes(bytes) {
             Ok(holes) => holes,
@@ -17,10 +17,10 @@ fn gaps_that_decode_can_be_asked_anything() {
         );
         let edges = [0, 1, u64::MAX - 1, u64::MAX].map(RecordNumber);
         let inside = holes.0.iter().flat_map(|hole| [hole.first, hole.last]);
-        let asked: Vec<RecordNumber> = edges.into_iter().chain(inside.take(8)).collect();
-        for &from in &asked {
+        let numbers: Vec<RecordNumber> = edges.into_iter().chain(inside.take(8)).collect();
+        for &from in &numbers {
             assert!(holes.past(from) >= from);
-            for &to in &asked {
+            for &to in &numbers {
                 for range in holes.between(from, to) {
                     assert!(from <= range.first && range.last <= to);
                 }

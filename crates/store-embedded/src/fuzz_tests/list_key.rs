@@ -1,10 +1,10 @@
-//! The keys of lists, frames and effects, of which parts are read back.
+//! The keys of lists, frames and effects.
 
 use crate::encoding::keys;
 use crate::encoding::page;
 
 #[test]
-fn keys_of_any_bytes_are_read_or_refused() {
+fn keys_are_decoded_or_refused() {
     super::check("list_key", |bytes| {
         let workflow = keys::workflow_of(bytes);
         if let Ok(workflow) = workflow {

@@ -1,4 +1,4 @@
-//! The list of a table's files.
+//! Manifests of the key-value store.
 
 use crate::directory::manifest_check::{listed_files, parse};
 

@@ -1,9 +1,9 @@
-//! The mark of a directory.
+//! The file `FORMAT`.
 
 use crate::directory::format::{Mark, parse};
 
 #[test]
-fn a_mark_is_read_or_refused() {
+fn a_mark_is_parsed_or_refused() {
     super::check_text("mark", |text| {
         let mark = parse(text, "here");
         if let Ok(Mark::Finished) = mark {

@@ -1,9 +1,9 @@
-//! Numbers under names and dedup ids, and the memory of removed streams.
+//! Single numbers, and the numbers of removed streams.
 
 use crate::encoding::values::{decode_number, decode_removed, encode_number, encode_removed};
 
 #[test]
-fn a_number_comes_back() {
+fn a_decoded_number_survives_encoding() {
     super::check("number", |bytes| {
         let number = decode_number(bytes);
         if let Ok(number) = number {

@@ -1,5 +1,4 @@
-//! The values of rpcs, idempotency keys, generations, effects, streams and producers. The first
-//! byte of an input says which.
+//! The values of rows. The first byte of an input selects the kind of row.
 
 use everstep_model::{Name, RpcId, RunId, StreamNumber};
 use everstep_store::{Row, RowKey, SharedKind};
@@ -8,7 +7,7 @@ use everstep_store_testkit::sample::shared;
 use crate::encoding::values::{decode_effect, decode_row, encode_row};
 
 #[test]
-fn a_row_that_decodes_is_written_so_that_it_decodes_equal() {
+fn a_decoded_row_survives_encoding() {
     let stream = StreamNumber(7);
     let keys = [
         RowKey::Rpc(stream, RpcId("rpc_1".into())),

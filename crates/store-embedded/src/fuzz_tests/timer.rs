@@ -1,10 +1,9 @@
-//! Timers: their keys, and the value of those whose place is too long for one. The first byte of an
-//! input is the length of the value.
+//! The keys and values of timers. The first byte of an input is the length of the value.
 
 use crate::encoding::keys::{timer, timer_row};
 
 #[test]
-fn a_timer_comes_back_from_its_key() {
+fn a_decoded_timer_survives_encoding() {
     super::check("timer", |bytes| {
         let Some((length, rest)) = bytes.split_first() else {
             return String::new();
@@ -18,7 +17,7 @@ fn a_timer_comes_back_from_its_key() {
         assert_eq!(timer_row(&key, &value), Ok(row.clone()));
         format!(
             "{:?}",
-            row.location.map(|place| place.scope.segments().len())
+            row.location.map(|location| location.scope.segments().len())
         )
     });
 }

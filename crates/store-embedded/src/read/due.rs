@@ -1,8 +1,8 @@
-//! What is due: timers by time, and runs with a ready mark.
+//! Timers by due time, and runs with a ready mark.
 //!
 //! Ready marks are read often, so they are also kept in memory. Timers are written and deleted
-//! often, and a scan must step over the tombstones of deleted rows until they are compacted. The
-//! time before which there are no timers is therefore remembered.
+//! often, and a scan must skip the tombstones of deleted rows until they are compacted. A scan
+//! therefore begins at a time before which there are no timers.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -25,14 +25,14 @@ pub(crate) struct Due(Mutex<Known>);
 #[derive(Default)]
 struct Known {
     ready: BTreeSet<StreamNumber>,
-    /// No durable timer is due before this.
+    /// No durable timer is due before this time.
     timers_from: Timestamp,
-    /// Rises when timers are added, so that a scan does not raise `timers_from` over one it did not
-    /// see.
+    /// Increases when timers are added, so that a scan does not raise `timers_from` above a timer
+    /// that was added meanwhile.
     additions: u64,
 }
 
-/// What a batch changes, published once it is durable.
+/// The changes of a batch, published once it is durable.
 #[derive(Default)]
 pub(crate) struct DueChanges {
     pub(crate) marked: Vec<StreamNumber>,
@@ -71,7 +71,7 @@ impl Due {
         }
     }
 
-    /// Streams with a ready mark after this one, up to so many.
+    /// Returns the streams with a ready mark that follow `after`.
     pub(crate) fn ready(&self, after: Option<StreamNumber>, limit: usize) -> Vec<StreamNumber> {
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
         let known = self.known();
@@ -99,7 +99,7 @@ impl Due {
         Ok(timers)
     }
 
-    /// There is nothing before the first timer found; or nothing up to the time asked for.
+    /// Raises `timers_from` to the first timer found, or past the queried time if there is none.
     fn remember(&self, query: &TimerQuery, found: &[TimerRow], additions: u64) {
         let floor = match found.first() {
             Some(first) => first.due,
@@ -122,17 +122,13 @@ fn scan(
     if query.limit == 0 {
         return Ok(timers);
     }
-    for row in view
-        .snapshot
-        .range(&view.tables.timers, (from, Bound::Unbounded))
-    {
-        let (key, value) = row
-            .into_inner()
-            .map_err(|error| view.tables.failed(&error))?;
-        let timer = match keys::timer_row(&key, &value) {
+    let range = (from, Bound::Unbounded);
+    for row in view.snapshot.range(&view.tables.timers, range) {
+        let (key, value) = view.tables.check(row.into_inner())?;
+        let timer = match view.check("a timer", keys::timer_row(&key, &value)) {
             Ok(timer) => timer,
-            Err(damage) => {
-                failure::left_out("timers", &view.damaged("a timer", damage));
+            Err(error) => {
+                failure::log_skipped("timers", &error);
                 continue;
             }
         };

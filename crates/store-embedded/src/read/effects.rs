@@ -1,8 +1,8 @@
-//! Effects on other runs that are not delivered yet, by stream and key.
+//! Undelivered effects on other runs, by stream and key.
 //!
-//! Effects are written and deleted often, and a scan must step over the tombstones of deleted rows
-//! until they are compacted. Their keys, of which there are few at any time, are therefore also
-//! kept in memory.
+//! Effects are written and deleted often, and a scan must skip the tombstones of deleted rows until
+//! they are compacted. Their keys, of which there are few at any time, are therefore also kept in
+//! memory.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -17,7 +17,6 @@ use crate::encoding::values;
 use crate::storage::tables::Tables;
 use crate::storage::view::View;
 
-/// What an effect is found by.
 pub(crate) type EffectKey = (StreamNumber, String);
 
 #[derive(Default)]
@@ -27,24 +26,21 @@ impl Effects {
     /// Reads the keys of all effects.
     pub(crate) fn load(tables: &Tables) -> Result<Self, StoreError> {
         let view = View::new(tables);
-        let (from, to) = keys::all_effects();
         let mut known = BTreeSet::new();
-        for row in view.snapshot.range(&tables.lookups, from..to) {
-            let (key, value) = row.into_inner().map_err(|error| tables.failed(&error))?;
-            let stream =
-                keys::stream_of_effect(&key).map_err(|d| view.damaged("an effect's key", d))?;
-            let row = values::decode_effect(stream, &value)
-                .map_err(|error| view.unreadable("an effect", error))?;
+        for row in view.snapshot.range(&tables.lookups, keys::all_effects()) {
+            let (key, value) = tables.check(row.into_inner())?;
+            let stream = view.check("an effect's key", keys::stream_of_effect(&key))?;
+            let row = view.check("an effect", values::decode_effect(stream, &value))?;
             known.insert((stream, row.key));
         }
         Ok(Self(Mutex::new(known)))
     }
 
-    /// A batch that put these effects, or took them away, is durable.
+    /// Adds (`true`) and deletes the effects of a durable batch.
     pub(crate) fn publish(&self, changes: impl IntoIterator<Item = (EffectKey, bool)>) {
         let mut known = self.known();
-        for (key, is_there) in changes {
-            if is_there {
+        for (key, is_added) in changes {
+            if is_added {
                 known.insert(key);
             } else {
                 known.remove(&key);
@@ -52,7 +48,7 @@ impl Effects {
         }
     }
 
-    /// The effects after this one, up to so many.
+    /// Returns the effects that follow `after`.
     pub(crate) fn rows(
         &self,
         tables: &Tables,
@@ -69,7 +65,7 @@ impl Effects {
             last = Some(end);
             let view = View::new(tables);
             for (stream, key) in wanted {
-                // One that was taken away in between is not there any more.
+                // The row may have been deleted since its key was read.
                 if let Some(Row::Outbox(row)) = view.row(&RowKey::Outbox(stream, key))? {
                     rows.push(row);
                 }

@@ -5,8 +5,8 @@ use everstep_store::{Head, Page, ReadRequest, StoreError};
 
 use crate::storage::view::View;
 
-/// One page of a stream whose head is known. The view is at least as new as the head, so its
-/// records are cut there.
+/// Reads one page of a stream. The view may be newer than the head, so records after the head are
+/// left out.
 pub(crate) fn page(view: &View<'_>, head: &Head, request: ReadRequest) -> Result<Page, StoreError> {
     let mut page = Page {
         entries: Vec::new(),
@@ -25,13 +25,13 @@ pub(crate) fn page(view: &View<'_>, head: &Head, request: ReadRequest) -> Result
     let between = holes.between(begin, RecordNumber(head.next.0 - 1));
     let frames = between
         .into_iter()
-        .flat_map(|range| view.frames(head.number, range.first, range.last));
+        .flat_map(|range| view.frames(head.number, range.first..=range.last));
     let mut bytes = 0;
     for frame in frames {
         let frame = frame?;
         bytes += frame.bytes.len();
         frame
-            .entries(request.from, head.next, &mut interner, &mut page.entries)
+            .entries(request.from..head.next, &mut interner, &mut page.entries)
             .map_err(|error| view.bad_frame(head.number, &error))?;
         if page.entries.len() >= request.limit || bytes >= request.bytes {
             break;
@@ -40,7 +40,7 @@ pub(crate) fn page(view: &View<'_>, head: &Head, request: ReadRequest) -> Result
     Ok(page)
 }
 
-/// Where the frame begins that may hold record `from`.
+/// Returns the beginning of the frame that may contain record `from`.
 pub(crate) fn begin(
     view: &View<'_>,
     number: StreamNumber,
@@ -49,6 +49,6 @@ pub(crate) fn begin(
     if from == RecordNumber(0) {
         return Ok(from);
     }
-    let frame = view.frame_at(number, from)?;
+    let frame = view.last_frame(number, RecordNumber(0)..=from)?;
     Ok(frame.map_or(from, |frame| frame.first))
 }

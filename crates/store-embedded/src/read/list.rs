@@ -1,27 +1,28 @@
 //! Pages of the list of runs, newest first.
 //!
-//! Filters by workflow and status walk the index of exactly those, merged by stream number; a tag
-//! walks the index of that tag; without any of them the heads are walked. The rest of the filters
-//! is applied to the rows found.
+//! A tag filter scans the list of that tag. Filters by workflow and status scan the matching lists,
+//! merged by stream number. Without any of them all heads are scanned. The other filters are
+//! applied to the rows found.
 
 use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::Arc;
 
 use everstep_model::{Name, RunStatus, StreamNumber};
+use everstep_store::encoding::checked_name;
 use everstep_store::{Count, Cursor, ListPage, ListQuery, RunRow, StoreError};
-use fjall::{Iter, Readable};
+use fjall::Readable;
 
 use crate::encoding::keys;
 use crate::failure;
-use crate::read::members::{self, ListWalk};
+use crate::read::members;
 use crate::storage::view::View;
 
 pub(crate) fn page(view: &View<'_>, query: &ListQuery) -> Result<ListPage, StoreError> {
     let end = query.cursor.map_or(StreamNumber(u64::MAX), |at| at.0);
-    let mut walk = Walk::new(view, query, end)?;
     let mut page = ListPage::default();
     let mut last = end;
-    while let Some((number, row)) = walk.next_match(view, query)? {
+    for run in matching(view, query, end)? {
+        let (number, row) = run?;
         if page.rows.len() >= query.limit {
             page.next = Some(Cursor(last));
             break;
@@ -32,26 +33,19 @@ pub(crate) fn page(view: &View<'_>, query: &ListQuery) -> Result<ListPage, Store
     Ok(page)
 }
 
-/// Counts runs. Where a set of streams is exactly what is asked for, its members are counted;
-/// otherwise every candidate is compared with the filters.
+/// Counts runs. If the lists contain exactly the matching runs, counts their members; otherwise
+/// compares every candidate with the filters.
 pub(crate) fn count(view: &View<'_>, query: &ListQuery) -> Result<Count, StoreError> {
     let any_time = query.created_from.is_none() && query.created_before.is_none();
-    let is_set = match &query.tag {
-        Some(_) => query.workflows.is_empty() && query.statuses.is_empty(),
-        None => true,
-    };
+    let any_status = query.workflows.is_empty() && query.statuses.is_empty();
     let mut number = 0;
-    if any_time && is_set {
-        let lists = match &query.tag {
-            Some(tag) => vec![keys::tag(tag)],
-            None => lists_of_workflows(view, query)?,
-        };
-        for list in lists {
+    if any_time && (query.tag.is_none() || any_status) {
+        for list in lists(view, query)? {
             number += members::count(view, list)?;
         }
     } else {
-        let mut walk = Walk::new(view, query, StreamNumber(u64::MAX))?;
-        while walk.next_match(view, query)?.is_some() {
+        for run in matching(view, query, StreamNumber(u64::MAX))? {
+            run?;
             number += 1;
         }
     }
@@ -61,109 +55,96 @@ pub(crate) fn count(view: &View<'_>, query: &ListQuery) -> Result<Count, StoreEr
     })
 }
 
-/// Candidates in descending order of stream numbers.
-enum Walk {
-    Heads(Iter),
-    Index(Merge),
+type Numbers<'a> = Box<dyn Iterator<Item = Result<StreamNumber, StoreError>> + 'a>;
+
+/// Iterates over the runs before `end` that pass all filters, newest first.
+fn matching<'a>(
+    view: &'a View<'a>,
+    query: &'a ListQuery,
+    end: StreamNumber,
+) -> Result<impl Iterator<Item = Result<(StreamNumber, RunRow), StoreError>> + 'a, StoreError> {
+    let candidates = candidates(view, query, end)?;
+    Ok(candidates.filter_map(|number| matching_run(view, query, number).transpose()))
 }
 
-impl Walk {
-    fn new(view: &View<'_>, query: &ListQuery, end: StreamNumber) -> Result<Self, StoreError> {
-        if query.tag.is_none() && query.workflows.is_empty() && query.statuses.is_empty() {
-            let all = view.snapshot.range(&view.tables.heads, ..keys::stream(end));
-            return Ok(Self::Heads(all));
+fn matching_run(
+    view: &View<'_>,
+    query: &ListQuery,
+    number: Result<StreamNumber, StoreError>,
+) -> Result<Option<(StreamNumber, RunRow)>, StoreError> {
+    let number = number?;
+    let head = match view.head_row(number) {
+        Err(error) if error.is_damage() => {
+            failure::log_skipped("list of runs", &error);
+            return Ok(None);
         }
-        let lists = match &query.tag {
-            Some(tag) => vec![keys::tag(tag)],
-            None => lists_of_workflows(view, query)?,
-        };
-        Merge::new(view, lists, end).map(Self::Index)
-    }
-
-    /// The next run that passes all filters.
-    fn next_match(
-        &mut self,
-        view: &View<'_>,
-        query: &ListQuery,
-    ) -> Result<Option<(StreamNumber, RunRow)>, StoreError> {
-        loop {
-            let Some(number) = self.next_number(view)? else {
-                return Ok(None);
-            };
-            let head = match view.head_row(number) {
-                Err(error) if error.is_damage() => {
-                    failure::left_out("list of runs", &error);
-                    continue;
-                }
-                head => head?,
-            };
-            let run = head
-                .filter(|head| !head.superseded)
-                .and_then(|head| head.run);
-            if let Some(run) = run.filter(|run| query.matches(run)) {
-                return Ok(Some((number, Arc::unwrap_or_clone(run))));
-            }
-        }
-    }
-
-    fn next_number(&mut self, view: &View<'_>) -> Result<Option<StreamNumber>, StoreError> {
-        match self {
-            Self::Heads(iter) => take_head(view, iter),
-            Self::Index(merge) => merge.next(view),
-        }
-    }
+        head => head?.filter(|head| !head.superseded),
+    };
+    let run = head.and_then(|head| head.run);
+    let run = run.filter(|run| query.matches(run));
+    Ok(run.map(|run| (number, Arc::unwrap_or_clone(run))))
 }
 
-/// Several descending walks as one, without repetitions.
-struct Merge {
-    walks: Vec<ListWalk>,
-    /// The next number of each walk, and which walk it is.
+fn candidates<'a>(
+    view: &'a View<'a>,
+    query: &ListQuery,
+    end: StreamNumber,
+) -> Result<Numbers<'a>, StoreError> {
+    if query.tag.is_none() && query.workflows.is_empty() && query.statuses.is_empty() {
+        let heads = view.snapshot.range(&view.tables.heads, ..keys::stream(end));
+        return Ok(Box::new(heads.rev().map(|row| {
+            let key = view.tables.check(row.key())?;
+            view.check("the key of a head", keys::stream_of_head(&key))
+        })));
+    }
+    let lists = lists(view, query)?.into_iter();
+    let merge = Merge::new(lists.map(|list| members::before(view, list, end)))?;
+    Ok(Box::new(merge))
+}
+
+/// Merges descending iterators that have no member in common.
+struct Merge<I> {
+    lists: Vec<I>,
+    /// The next number of each list, with the index of the list.
     heap: BinaryHeap<(StreamNumber, usize)>,
 }
 
-impl Merge {
-    fn new(view: &View<'_>, lists: Vec<Vec<u8>>, end: StreamNumber) -> Result<Self, StoreError> {
+impl<I: Iterator<Item = Result<StreamNumber, StoreError>>> Merge<I> {
+    fn new(lists: impl Iterator<Item = I>) -> Result<Self, StoreError> {
         let mut merge = Self {
-            walks: Vec::new(),
+            lists: Vec::new(),
             heap: BinaryHeap::new(),
         };
-        for list in lists {
-            let mut walk = ListWalk::new(view, list, end);
-            if let Some(number) = walk.next(view)? {
-                merge.heap.push((number, merge.walks.len()));
-                merge.walks.push(walk);
+        for mut list in lists {
+            if let Some(number) = list.next().transpose()? {
+                merge.heap.push((number, merge.lists.len()));
+                merge.lists.push(list);
             }
         }
         Ok(merge)
     }
+}
 
-    fn next(&mut self, view: &View<'_>) -> Result<Option<StreamNumber>, StoreError> {
-        let Some((number, place)) = self.heap.pop() else {
-            return Ok(None);
-        };
-        if let Some(walk) = self.walks.get_mut(place)
-            && let Some(following) = walk.next(view)?
-        {
-            self.heap.push((following, place));
+impl<I: Iterator<Item = Result<StreamNumber, StoreError>>> Iterator for Merge<I> {
+    type Item = Result<StreamNumber, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (number, index) = self.heap.pop()?;
+        match self.lists.get_mut(index).and_then(Iterator::next) {
+            Some(Ok(following)) => self.heap.push((following, index)),
+            Some(Err(error)) => return Some(Err(error)),
+            None => {}
         }
-        Ok(Some(number))
+        Some(Ok(number))
     }
 }
 
-fn take_head(view: &View<'_>, walk: &mut Iter) -> Result<Option<StreamNumber>, StoreError> {
-    let Some(row) = walk.next_back() else {
-        return Ok(None);
-    };
-    let key = row.key().map_err(|error| view.tables.failed(&error))?;
-    let number = keys::stream_of_head(&key);
-    number
-        .map(Some)
-        .map_err(|d| view.damaged("the key of a head", d))
-}
-
-/// One list per workflow and status asked for; each run has one status, so no run is in two of
-/// them.
-fn lists_of_workflows(view: &View<'_>, query: &ListQuery) -> Result<Vec<Vec<u8>>, StoreError> {
+/// Returns the list of the tag, or the lists of all combinations of workflow and status. Each run
+/// has one status, so these lists have no member in common.
+fn lists(view: &View<'_>, query: &ListQuery) -> Result<Vec<Vec<u8>>, StoreError> {
+    if let Some(tag) = &query.tag {
+        return Ok(vec![keys::tag(tag)]);
+    }
     let workflows: BTreeSet<Name> = match query.workflows.as_slice() {
         [] => all_workflows(view)?,
         named => named.iter().cloned().collect(),
@@ -180,20 +161,22 @@ fn lists_of_workflows(view: &View<'_>, query: &ListQuery) -> Result<Vec<Vec<u8>>
     Ok(workflows.iter().flat_map(of_workflow).collect())
 }
 
-/// Every workflow that has runs: one seek each, over all their runs at once.
+/// Returns all workflows that have runs, with one seek for each.
 fn all_workflows(view: &View<'_>) -> Result<BTreeSet<Name>, StoreError> {
-    let (begin, end) = keys::all_workflows();
-    let mut from = begin.to_vec();
+    let all = keys::all_workflows();
+    let mut from = all.start.to_vec();
     let mut workflows = BTreeSet::new();
     loop {
-        let mut rest = view.snapshot.range(&view.tables.lists, from..end.to_vec());
+        let mut rest = view
+            .snapshot
+            .range(&view.tables.lists, from..all.end.to_vec());
         let Some(row) = rest.next() else {
             return Ok(workflows);
         };
-        let key = row.key().map_err(|error| view.tables.failed(&error))?;
-        let name = keys::workflow_of(&key).and_then(everstep_store::encoding::checked_name);
-        let name = name.map_err(|d| view.damaged("a list row", d))?;
-        // Statuses are small numbers, so this is behind every run of the workflow.
+        let key = view.tables.check(row.key())?;
+        let name = keys::workflow_of(&key).and_then(checked_name);
+        let name = view.check("a list row", name)?;
+        // Statuses are small numbers, so this key follows all lists of the workflow.
         from = keys::workflow(name.as_str());
         from.push(u8::MAX);
         workflows.insert(name);

@@ -2,15 +2,14 @@
 
 use everstep_model::StreamNumber;
 use everstep_store::StoreError;
-use fjall::{Guard, Iter, Readable};
+use fjall::{Guard, Readable};
 
 use crate::encoding::keys;
 use crate::encoding::page::{self, Page};
-use crate::sets::{Set, decode_or_make};
+use crate::sets::{Set, decode_or_rebuild};
 use crate::storage::view::View;
 
-/// The members on one page that are still to come.
-#[derive(Default)]
+/// Iterates over the members of one page, newest first.
 pub(crate) struct Members {
     first: StreamNumber,
     left: Page,
@@ -18,12 +17,9 @@ pub(crate) struct Members {
 
 impl Members {
     pub(crate) fn of_row(view: &View<'_>, set: &Set, row: Guard) -> Result<Self, StoreError> {
-        let (key, value) = row
-            .into_inner()
-            .map_err(|error| view.tables.failed(&error))?;
-        let first = keys::first_of_page(&key);
-        let first = first.map_err(|d| view.damaged("the key of a page", d))?;
-        let left = decode_or_make(view, set, page::number_of(first), &value)?;
+        let (key, value) = view.tables.check(row.into_inner())?;
+        let first = view.check("the key of a page", keys::first_of_page(&key))?;
+        let left = decode_or_rebuild(view, set, page::number_of(first), &value)?;
         Ok(Self { first, left })
     }
 }
@@ -37,7 +33,7 @@ impl Iterator for Members {
     }
 }
 
-/// The number of members of one list.
+/// Counts the members of one list.
 pub(crate) fn count(view: &View<'_>, list: Vec<u8>) -> Result<u64, StoreError> {
     let list = Set::List(list);
     let pages = list.key(0)..=list.key(u64::MAX);
@@ -47,36 +43,25 @@ pub(crate) fn count(view: &View<'_>, list: Vec<u8>) -> Result<u64, StoreError> {
     })
 }
 
-/// The members of one list before a stream.
-pub(crate) struct ListWalk {
-    list: Set,
-    pages: Iter,
-    page: Members,
+/// Iterates over the members of one list before `end`, newest first.
+pub(crate) fn before(
+    view: &View<'_>,
+    list: Vec<u8>,
     end: StreamNumber,
-}
-
-impl ListWalk {
-    pub(crate) fn new(view: &View<'_>, list: Vec<u8>, end: StreamNumber) -> Self {
-        let list = Set::List(list);
-        let pages = list.key(0)..=list.key(page::number_of(end));
-        Self {
-            list,
-            pages: view.snapshot.range(&view.tables.lists, pages),
-            page: Members::default(),
-            end,
-        }
-    }
-
-    pub(crate) fn next(&mut self, view: &View<'_>) -> Result<Option<StreamNumber>, StoreError> {
-        loop {
-            // Only the page that the end is on has some that are behind it.
-            if let Some(number) = self.page.find(|number| *number < self.end) {
-                return Ok(Some(number));
-            }
-            let Some(row) = self.pages.next_back() else {
-                return Ok(None);
-            };
-            self.page = Members::of_row(view, &self.list, row)?;
-        }
-    }
+) -> impl Iterator<Item = Result<StreamNumber, StoreError>> {
+    let list = Set::List(list);
+    let pages = list.key(0)..=list.key(page::number_of(end));
+    let pages = view.snapshot.range(&view.tables.lists, pages);
+    pages.rev().flat_map(move |row| {
+        let (members, error) = match Members::of_row(view, &list, row) {
+            Ok(members) => (Some(members), None),
+            Err(error) => (None, Some(error)),
+        };
+        // Only the first page has members at or after the end.
+        let members = members
+            .into_iter()
+            .flatten()
+            .filter(move |number| *number < end);
+        members.map(Ok).chain(error.map(Err))
+    })
 }

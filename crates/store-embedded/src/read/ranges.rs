@@ -18,37 +18,35 @@ pub(crate) fn rows(view: &View<'_>, range: &RowRange) -> Result<Vec<SharedRow>, 
     let found = view.snapshot.range(&view.tables.lookups, keys);
     let rows = found.map(|row| decode(view, range, row));
     match range.reverse {
-        false => sound(rows, range.limit),
-        true => sound(rows.rev(), range.limit),
+        false => readable(rows, range.limit),
+        true => readable(rows.rev(), range.limit),
     }
 }
 
 fn decode(view: &View<'_>, range: &RowRange, row: Guard) -> Result<SharedRow, StoreError> {
-    let row = row.into_inner();
-    let (key, value) = row.map_err(|error| view.tables.failed(&error))?;
+    let (key, value) = view.tables.check(row.into_inner())?;
     let key = keys::shared_key(range.kind, &key);
-    let key = key.map_err(|d| view.damaged("the key of a shared row", d))?;
-    match values::decode_row(&RowKey::Shared(key), &value) {
-        Ok(Row::Shared(row)) => Ok(row),
-        Ok(_) => Err(view.damaged("a shared row", Damaged("it is a row of another kind"))),
-        Err(error) => Err(view.unreadable("a shared row", error)),
+    let key = RowKey::Shared(view.check("the key of a shared row", key)?);
+    match view.check("a shared row", values::decode_row(&key, &value))? {
+        Row::Shared(row) => Ok(row),
+        _ => Err(view.unreadable("a shared row", Damaged("it is a row of another kind"))),
     }
 }
 
-/// The first rows that can be read. Damaged rows are logged and left out.
-fn sound(
+/// Returns the first readable rows. Damaged rows are logged and skipped.
+fn readable(
     rows: impl Iterator<Item = Result<SharedRow, StoreError>>,
     limit: usize,
 ) -> Result<Vec<SharedRow>, StoreError> {
-    let mut sound = Vec::new();
+    let mut readable = Vec::new();
     for row in rows {
-        if sound.len() >= limit {
+        if readable.len() >= limit {
             break;
         }
         match row {
-            Err(error) if error.is_damage() => failure::left_out("shared rows", &error),
-            row => sound.push(row?),
+            Err(error) if error.is_damage() => failure::log_skipped("shared rows", &error),
+            row => readable.push(row?),
         }
     }
-    Ok(sound)
+    Ok(readable)
 }

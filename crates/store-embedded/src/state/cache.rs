@@ -1,58 +1,20 @@
-//! The heads of streams in use, so that a step commit reads nothing.
-//!
-//! What is forgotten is loaded again from its rows when it is needed. Only the committer puts heads
-//! in, and only after their commit is durable.
+//! A cache of the heads of streams in use, so that the commit of a step reads nothing. Evicted
+//! heads are loaded from their rows when they are needed.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use everstep_model::StreamNumber;
 use everstep_store::Head;
 
-use crate::generations::Generations;
+use crate::generations::Cache;
 
-type SpreadNumbers = BuildHasherDefault<NumberHasher>;
-pub(crate) type ByNumber<T> = HashMap<u64, T, SpreadNumbers>;
-type Heads = Generations<u64, Arc<Head>, SpreadNumbers>;
+pub(crate) type ByNumber<T> = HashMap<StreamNumber, T, BuildHasherDefault<NumberHasher>>;
+pub(crate) type HeadCache = Cache<StreamNumber, Arc<Head>, BuildHasherDefault<NumberHasher>>;
 
-pub(crate) struct HeadCache(Mutex<Heads>);
-
-impl HeadCache {
-    pub(crate) fn new(capacity: usize) -> Self {
-        Self(Mutex::new(Generations::new(capacity)))
-    }
-
-    fn heads(&self) -> MutexGuard<'_, Heads> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn get(&self, number: StreamNumber) -> Option<Arc<Head>> {
-        self.heads().get(&number.0)
-    }
-
-    /// The heads of a batch that is durable.
-    pub(crate) fn publish(&self, published: impl IntoIterator<Item = Published>) {
-        let mut heads = self.heads();
-        for head in published {
-            match head {
-                Published::Keep(head) => heads.keep(head.number.0, head),
-                Published::Forget(number) => heads.forget(&number.0),
-            }
-        }
-    }
-}
-
-/// The effect of a batch on the cached head of a stream.
-pub(crate) enum Published {
-    /// It is in use.
-    Keep(Arc<Head>),
-    /// It was removed or closed.
-    Forget(StreamNumber),
-}
-
-/// Stream numbers are dense and chosen by the store, so one multiplication spreads them well
-/// enough.
+/// Hashes with one multiplication, which suffices because stream numbers are dense and chosen by
+/// the store.
 #[derive(Default)]
 pub(crate) struct NumberHasher(u64);
 

@@ -3,4 +3,3 @@
 pub(crate) mod cache;
 pub(crate) mod inner;
 pub(crate) mod leases;
-pub(crate) mod writer;

@@ -1,4 +1,4 @@
-//! The key-value store below: its tables, its snapshots, and back pressure.
+//! The key-value store: its tables, its snapshots, and back pressure.
 
 pub(crate) mod pressure;
 pub(crate) mod tables;

@@ -1,9 +1,9 @@
 //! Back pressure: keeps the key-value store from falling behind, and writes from hanging.
 //!
-//! Its one background worker flushes and compacts in turn. It would also be asked to rotate the
-//! journal's memtable, which must not wait behind a compaction: the committer rotates it here. And
-//! where writes must wait for the worker, they wait here, because the waits below never end if the
-//! worker has failed meanwhile.
+//! The key-value store has one background worker, which flushes and compacts in turn. Rotating the
+//! journal's memtable must not wait for a compaction, so the write path rotates it. The write path
+//! also waits here for the worker, because the waits of the key-value store never end if the worker
+//! has failed.
 
 use std::time::Duration;
 
@@ -11,16 +11,17 @@ use fjall::PersistMode;
 
 use crate::storage::tables::Tables;
 
-/// Sealed memtables of the journal above which no more are sealed; below, writes hang at 4.
+/// The sealed memtables of the journal above which no more are sealed. fjall blocks writes at 4.
 const SEALED_MAX: usize = 2;
-/// Unsorted tables above which writes wait; below, they slow down at 20 and hang at 30.
+/// The unsorted tables above which writes wait. fjall slows writes down at 20 and blocks them at
+/// 30.
 const TABLES_MAX: usize = 16;
 
 const PAUSE: Duration = Duration::from_millis(1);
 
 pub(crate) struct Pressure {
     written: u64,
-    /// Bytes of frames after which the journal's memtable is sealed and flushed.
+    /// The bytes of frames after which the journal's memtable is sealed and flushed.
     memtable_bytes: u64,
 }
 
@@ -32,12 +33,12 @@ impl Pressure {
         }
     }
 
-    /// Counts what the next batch adds to the journal.
+    /// Counts the bytes that the next batch adds to the journal.
     pub(crate) fn add(&mut self, bytes: usize) {
         self.written += bytes as u64;
     }
 
-    /// Called before each write.
+    /// Waits and rotates as needed. Must be called before each write.
     pub(crate) fn relieve(&mut self, tables: &Tables) -> fjall::Result<()> {
         while tables.journal.l0_table_count() > TABLES_MAX {
             pause(tables)?;
@@ -57,7 +58,7 @@ impl Pressure {
     }
 }
 
-/// Waits a moment, unless the worker has failed.
+/// Waits for a short time, or returns an error if the worker has failed.
 fn pause(tables: &Tables) -> fjall::Result<()> {
     tables.db.persist(PersistMode::Buffer)?;
     std::thread::sleep(PAUSE);

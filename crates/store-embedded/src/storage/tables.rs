@@ -1,12 +1,12 @@
-//! The tables of a store in the key-value store below, and how each is tuned.
+//! The tables of a store in the key-value store, and their settings.
 //!
 //! ```text
 //!   journal   (stream, first record) → frame          written by every commit, read in order
 //!   heads     (stream)               → head row       written when more than counts change
 //!   lookups   names, dedup ids, open rpcs, idempotency keys, effects → value      point reads, mostly misses
-//!   lists     (workflow, status, page), (tag, page) → which streams      read backwards
-//!   timers    (due, stream, purpose, place)                              read forwards from now
-//!   ready     (page)                 → which streams  read once, when the store is opened
+//!   lists     (workflow, status, page), (tag, page) → streams            read backwards
+//!   timers    (due, stream, purpose, location)                           read forwards from now
+//!   ready     (page)                 → streams        read once, when the store is opened
 //! ```
 
 use std::path::Path;
@@ -15,14 +15,14 @@ use std::sync::Arc;
 use everstep_store::StoreError;
 use fjall::compaction::Leveled;
 use fjall::config::{BlockSizePolicy, CompressionPolicy};
-use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions};
+use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, UserKey};
 
 use crate::failure;
 use crate::options::Options;
 
 const MIB: u64 = 1024 * 1024;
 
-/// In the order they are created, which fixes their folders below.
+/// In the order of their creation, which determines their folders.
 pub(crate) const NAMES: [&str; 6] = ["journal", "heads", "lookups", "lists", "timers", "ready"];
 
 /// The opened key-value store.
@@ -34,25 +34,25 @@ pub(crate) struct Tables {
     pub(crate) lists: Keyspace,
     pub(crate) timers: Keyspace,
     pub(crate) ready: Keyspace,
-    /// Where it is, for people.
+    /// The directory of the store, for messages.
     pub(crate) place: String,
 }
 
 impl Tables {
-    /// Opens or creates the tables in `folder`. The caller holds the lock and has checked what must
-    /// be there.
+    /// Opens or creates the tables in `folder`. The caller holds the lock and has checked the
+    /// files.
     pub(crate) fn open(folder: &Path, options: &Options, place: &str) -> Result<Self, StoreError> {
-        Self::open_below(folder, options, place).map_err(|error| failure::of_fjall(place, &error))
+        Self::try_open(folder, options, place).map_err(|error| failure::of_fjall(place, &error))
     }
 
-    fn open_below(folder: &Path, options: &Options, place: &str) -> fjall::Result<Self> {
+    fn try_open(folder: &Path, options: &Options, place: &str) -> fjall::Result<Self> {
         let db = Database::builder(folder)
             .cache_size(options.cache_bytes)
             .max_journaling_size(64 * MIB)
-            // See `pressure`: a second worker would spin while the first compacts.
+            // A second worker would spin while the first one compacts (see `pressure`).
             .worker_threads(1)
-            // Reading a compressed journal back compresses it again to compare checksums, so
-            // another release of the compressor would refuse intact journals.
+            // To compare checksums, fjall compresses a compressed journal again when it reads it,
+            // so another release of the compressor would refuse intact journals.
             .journal_compression(CompressionType::None)
             .open()?;
         let memtable_bytes = options.memtable_bytes;
@@ -69,14 +69,31 @@ impl Tables {
         })
     }
 
+    pub(crate) fn check<T>(&self, result: fjall::Result<T>) -> Result<T, StoreError> {
+        result.map_err(|error| self.failed(&error))
+    }
+
     pub(crate) fn failed(&self, error: &fjall::Error) -> StoreError {
         failure::of_fjall(&self.place, error)
     }
 }
 
+/// Writes a row, or deletes it if there is no value.
+pub(crate) fn put(
+    rows: &mut OwnedWriteBatch,
+    table: &Keyspace,
+    key: impl Into<UserKey>,
+    value: Option<Vec<u8>>,
+) {
+    match value {
+        Some(value) => rows.insert(table, key, value),
+        None => rows.remove(table, key),
+    }
+}
+
 fn journal_options(memtable_bytes: u64) -> KeyspaceCreateOptions {
     KeyspaceCreateOptions::default()
-        // Sealed long before that, by `pressure`.
+        // `pressure` seals it long before that.
         .max_memtable_size(4 * memtable_bytes)
         .data_block_size_policy(BlockSizePolicy::all(16 * 1024))
         .data_block_compression_policy(CompressionPolicy::new([

@@ -1,5 +1,4 @@
-//! The one write path: a staged batch becomes one write batch and one sync, and only then is it
-//! published.
+//! The write path: a staged batch becomes one write batch and one sync, and is published only then.
 
 use everstep_store::{Commit, Head, Outcome, StoreError};
 use fjall::{OwnedWriteBatch, PersistMode};
@@ -8,13 +7,12 @@ use crate::encoding::keys;
 use crate::encoding::values;
 use crate::read::due::DueChanges;
 use crate::sets;
-use crate::state::inner::Inner;
-use crate::state::writer::Writer;
+use crate::state::inner::{Inner, Writer};
 use crate::storage::pressure::Pressure;
-use crate::storage::tables::Tables;
+use crate::storage::tables::{Tables, put};
 use crate::write::stage::{Stage, Staged};
 
-/// What a frame takes in memory besides its bytes: its key, and its place.
+/// The memory that a frame takes besides its bytes.
 const ROW_OVERHEAD: usize = 64;
 
 pub(crate) fn commit(inner: &Inner, batch: &[Commit]) -> Result<Vec<Outcome>, StoreError> {
@@ -35,11 +33,13 @@ pub(crate) fn commit(inner: &Inner, batch: &[Commit]) -> Result<Vec<Outcome>, St
     }
     writer.next_stream = stage.next_stream;
     writer.term = stage.term;
-    inner
-        .cache
-        .publish(stage.heads.into_values().map(Staged::into_published));
+    let heads = stage.heads.into_values();
+    inner.cache.publish(heads.map(Staged::into_published));
     inner.due.publish(due);
-    inner.pages.publish(stage.pages);
+    let pages = stage.pages.into_iter();
+    inner
+        .pages
+        .publish(pages.map(|(key, page)| (key, Some(page))));
     inner.effects.publish(stage.effects);
     Ok(outcomes)
 }
@@ -64,17 +64,18 @@ fn write(
         })
 }
 
-/// Every key once, with its last value: rows of one write batch have no order among themselves.
+/// Converts a stage to rows and to changes of what is due. The rows of a write batch are not
+/// ordered, so each key occurs once.
 fn rows_of(tables: &Tables, stage: &mut Stage<'_>) -> (OwnedWriteBatch, DueChanges) {
     let count = stage.frames.len() + stage.heads.len() + stage.lookups.len() + stage.timers.len();
-    let count = count + stage.pages.len();
-    let mut rows = OwnedWriteBatch::with_capacity(tables.db.clone(), count);
+    let mut rows = OwnedWriteBatch::with_capacity(tables.db.clone(), count + stage.pages.len());
     for ((stream, first), frame) in std::mem::take(&mut stage.frames) {
-        let key = keys::frame(stream, first);
-        match frame {
-            Some(frame) => rows.insert(&tables.journal, key, frame),
-            None => rows.remove(&tables.journal, key),
-        }
+        put(
+            &mut rows,
+            &tables.journal,
+            keys::frame(stream, first),
+            frame,
+        );
     }
     let mut due = DueChanges {
         earliest_timer: stage.earliest_timer,
@@ -85,28 +86,18 @@ fn rows_of(tables: &Tables, stage: &mut Stage<'_>) -> (OwnedWriteBatch, DueChang
     }
     sets::put_rows(&stage.pages, tables, &mut rows);
     for (key, value) in stage.lookups.drain() {
-        match value {
-            Some(value) => rows.insert(&tables.lookups, key, value),
-            None => rows.remove(&tables.lookups, key),
-        }
+        put(&mut rows, &tables.lookups, key, value);
     }
     for (key, value) in std::mem::take(&mut stage.timers) {
-        match value {
-            Some(value) => rows.insert(&tables.timers, key, value),
-            None => rows.remove(&tables.timers, key),
-        }
+        put(&mut rows, &tables.timers, key, value);
     }
     (rows, due)
 }
 
 fn head_row(tables: &Tables, staged: &Staged, rows: &mut OwnedWriteBatch, due: &mut DueChanges) {
     let head: &Head = &staged.head;
-    let key = keys::stream(head.number);
-    if staged.is_removed {
-        rows.remove(&tables.heads, key);
-    } else {
-        rows.insert(&tables.heads, key, values::encode_head(head));
-    }
+    let value = (!staged.is_removed).then(|| values::encode_head(head));
+    put(rows, &tables.heads, keys::stream(head.number), value);
     let was_ready = staged.before.as_ref().is_some_and(|before| before.ready);
     let is_ready = head.ready && !staged.is_removed;
     match (was_ready, is_ready) {

@@ -1,4 +1,4 @@
-//! The contract, case by case, across reopening, and under random batches.
+//! The conformance kit: cases of the contract and of reopening, and random batches.
 
 use std::sync::Arc;
 
@@ -22,6 +22,6 @@ fn random_batches_and_reopenings_match_the_reference() {
 }
 
 #[test]
-fn random_batches_match_the_reference_when_heads_are_loaded_again_and_again() {
-    property::check(128, Directory::forgetful);
+fn random_batches_match_the_reference_with_a_tiny_cache() {
+    property::check(128, Directory::with_tiny_cache);
 }

@@ -1,4 +1,4 @@
-//! A directory for a store, and the store in it.
+//! A temporary directory with a store.
 
 use std::sync::Arc;
 
@@ -7,7 +7,6 @@ use everstep_store_embedded::{EmbeddedStore, Options};
 use everstep_store_testkit::Reopen;
 use tempfile::TempDir;
 
-/// A place that is removed when it is dropped.
 pub(crate) struct Directory {
     pub(crate) path: TempDir,
     clock: Arc<dyn Clock>,
@@ -15,17 +14,19 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// A store that forgets almost every head at once, and has to load it again.
-    pub(crate) fn forgetful(clock: Arc<dyn Clock>) -> Self {
+    /// Creates a store that evicts heads almost immediately.
+    pub(crate) fn with_tiny_cache(clock: Arc<dyn Clock>) -> Self {
         Self {
-            options: Options::default().with_heads_cached(2),
+            options: Options {
+                heads_cached: 2,
+                ..Options::default()
+            },
             ..Self::new(clock)
         }
     }
 
     pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
-        // What is shown with it does not depend on the disk, and many stores are made: in memory,
-        // if there is a folder.
+        // In memory if possible: the tests do not depend on the disk, and create many stores.
         let path = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
         Self {
             path: path.unwrap(),

@@ -1,6 +1,6 @@
-/* Stands between a process and its disk (LD_PRELOAD): counts completed syncs of journals, and fails on request.
+/* Intercepts the file operations of a process (LD_PRELOAD): counts completed syncs of journals, and fails on request.
  *
- * The file named by EVERSTEP_SHIM is five numbers, shared with whoever maps or writes it:
+ * The file named by EVERSTEP_SHIM contains five numbers, which the test reads and writes:
  *   0: completed syncs of files named *.jnl      1: non-zero: syncs of them fail with this error
  *   2: non-zero: writes to them fail with this error      3: attempted syncs of them
  *   4: non-zero: writes to files in a folder "tables" fail with this error

@@ -1,5 +1,5 @@
-//! The embedded store keeps the contract, survives what it says it survives, and refuses what it
-//! cannot read.
+//! The embedded store fulfils the contract, survives crashes and power losses, and refuses data
+//! that it cannot read.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

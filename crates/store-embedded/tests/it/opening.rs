@@ -1,4 +1,4 @@
-//! What can be opened, by whom, and what is said when it cannot.
+//! Opening directories, and the errors if that is impossible.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn fixture(path: &Path) -> Fixture<EmbeddedStore> {
 }
 
 #[test]
-fn a_second_opening_is_refused_while_the_first_lives() {
+fn a_second_opening_is_refused_while_the_store_is_open() {
     let folder = tempfile::tempdir().unwrap();
     let first = open(folder.path()).unwrap();
     let error = open(folder.path()).unwrap_err();
@@ -37,7 +37,7 @@ fn a_second_opening_is_refused_while_the_first_lives() {
 }
 
 #[test]
-fn missing_folders_are_made() {
+fn missing_folders_are_created() {
     let folder = tempfile::tempdir().unwrap();
     let deep = folder.path().join("a/b/c");
     drop(open(&deep).unwrap());
@@ -57,9 +57,9 @@ fn a_file_is_not_a_store() {
 }
 
 #[test]
-fn a_folder_of_somebody_else_is_left_alone() {
+fn a_folder_with_other_files_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("letter.txt"), "x").unwrap();
+    fs::write(folder.path().join("other.txt"), "x").unwrap();
     let error = open(folder.path()).unwrap_err();
     assert_eq!(error.code(), ErrorCode::StoreUnavailable);
     assert!(!folder.path().join("FORMAT").exists());
@@ -67,13 +67,13 @@ fn a_folder_of_somebody_else_is_left_alone() {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_that_cannot_be_written_says_so() {
+fn a_folder_without_write_permission_is_refused() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let closed = folder.path().join("closed");
     fs::create_dir(&closed).unwrap();
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o500)).unwrap();
-    // The administrator may write everywhere, and then there is nothing to refuse.
+    // The superuser can write everywhere, so the store opens.
     if fs::write(closed.join("probe"), "x").is_err() {
         let error = open(&closed).unwrap_err();
         assert_eq!(error.code(), ErrorCode::StoreUnavailable);
@@ -82,7 +82,7 @@ fn a_folder_that_cannot_be_written_says_so() {
 }
 
 #[test]
-fn a_newer_format_is_refused_before_anything_is_touched() {
+fn a_newer_format_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     drop(open(folder.path()).unwrap());
     fs::write(folder.path().join("FORMAT"), "everstep store, format 4\n").unwrap();
@@ -102,7 +102,7 @@ fn a_newer_format_is_refused_before_anything_is_touched() {
 }
 
 #[test]
-fn an_interrupted_creation_begins_again() {
+fn an_interrupted_creation_starts_again() {
     let folder = tempfile::tempdir().unwrap();
     drop(open(folder.path()).unwrap());
     let unfinished = "everstep store, format 2, being created\n";
@@ -131,12 +131,14 @@ fn a_missing_mark_is_damage_not_an_empty_store() {
 }
 
 #[test]
-fn a_small_cache_of_heads_changes_nothing_but_speed() {
+fn a_small_cache_of_heads_does_not_change_results() {
     let folder = tempfile::tempdir().unwrap();
     let clock = Arc::new(TestClock::new());
-    let options = Options::default()
-        .with_heads_cached(2)
-        .with_cache_bytes(1 << 20);
+    let options = Options {
+        heads_cached: 2,
+        cache_bytes: 1 << 20,
+        ..Options::default()
+    };
     let store = EmbeddedStore::open_with(folder.path(), clock.clone(), options).unwrap();
     let f = Fixture { store, clock };
     block_on(async {
@@ -157,7 +159,7 @@ fn a_small_cache_of_heads_changes_nothing_but_speed() {
 }
 
 #[test]
-fn it_says_what_it_is() {
+fn the_description_names_exclusiveness_and_durability() {
     let folder = tempfile::tempdir().unwrap();
     let description = open(folder.path()).unwrap().describe();
     assert!(description.exclusive);

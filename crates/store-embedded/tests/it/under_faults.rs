@@ -1,5 +1,5 @@
-//! Evidence from below the store: a child process runs under a shim that counts and fails the
-//! system's own calls (`disk_shim.c`), or is killed in the middle of its work.
+//! Faults of the system: a child process runs with a shim that counts system calls and makes them
+//! fail (`disk_shim.c`), or is killed.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -23,7 +23,7 @@ fn fixture(path: &Path) -> Fixture<EmbeddedStore> {
     Fixture { store, clock }
 }
 
-/// The shim, and the numbers it shares with the child.
+/// The shim, and the numbers that it shares with the child.
 struct Shim {
     folder: TempDir,
 }
@@ -50,7 +50,7 @@ impl Shim {
         self.folder.path().join("numbers")
     }
 
-    /// Runs one task in a child, to its end.
+    /// Runs one task in a child and returns its output.
     fn run(&self, task: &str, store: &Path) -> Vec<String> {
         let mut child = child(task, store);
         child.env("EVERSTEP_SHIM", self.numbers());
@@ -59,17 +59,17 @@ impl Shim {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let problems = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{text}{problems}");
-        said(text.lines().map(str::to_owned))
+        output_of(text.lines().map(str::to_owned))
     }
 }
 
-/// This same test program, asked to do one task.
+/// Returns a command that runs one task in this test program.
 fn child(task: &str, store: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
         .args([
             "--exact",
-            "under_faults::a_child_does_its_task",
+            "under_faults::a_child_runs_its_task",
             "--nocapture",
         ])
         .env("EVERSTEP_TASK", task)
@@ -79,29 +79,29 @@ fn child(task: &str, store: &Path) -> Command {
     command
 }
 
-/// What a child said: its lines begin with a mark that the test harness does not print.
-fn said(lines: impl Iterator<Item = String>) -> Vec<String> {
-    let said = lines.filter_map(|line| Some(line.split_once("> ")?.1.to_owned()));
-    said.collect()
+/// Returns the output of a task, whose lines contain a prefix that the test harness does not print.
+fn output_of(lines: impl Iterator<Item = String>) -> Vec<String> {
+    let output = lines.filter_map(|line| Some(line.split_once("> ")?.1.to_owned()));
+    output.collect()
 }
 
-/// One of the shim's numbers, from inside the child.
-fn shared(place: usize) -> u64 {
+/// Reads one of the shim's numbers in the child.
+fn shared(index: usize) -> u64 {
     let bytes = fs::read(std::env::var("EVERSTEP_SHIM").unwrap()).unwrap();
-    u64::from_ne_bytes(bytes[place * 8..place * 8 + 8].try_into().unwrap())
+    u64::from_ne_bytes(bytes[index * 8..index * 8 + 8].try_into().unwrap())
 }
 
-fn share(place: usize, value: u64) {
+fn share(index: usize, value: u64) {
     use std::os::unix::fs::FileExt;
     let path = std::env::var("EVERSTEP_SHIM").unwrap();
     let file = fs::File::options().write(true).open(path).unwrap();
-    file.write_all_at(&value.to_ne_bytes(), place as u64 * 8)
+    file.write_all_at(&value.to_ne_bytes(), index as u64 * 8)
         .unwrap();
 }
 
-/// Does nothing in the parent; in a child, what the parent asked for.
+/// Runs the task of a child process. Does nothing in the parent.
 #[test]
-fn a_child_does_its_task() {
+fn a_child_runs_its_task() {
     let Ok(task) = std::env::var("EVERSTEP_TASK") else {
         return;
     };
@@ -114,7 +114,7 @@ fn a_child_does_its_task() {
             "fail-write" => fail(&f, 2, ERROR_IO).await,
             "no-space" => fail(&f, 2, ERROR_NO_SPACE).await,
             "fail-flush" => fail_flush(&f).await,
-            "for-ever" => for_ever(&f).await,
+            "forever" => run_forever(&f).await,
             other => panic!("{other}"),
         }
     });
@@ -129,21 +129,21 @@ async fn count(f: &Fixture<EmbeddedStore>) {
     }
 }
 
-async fn fail(f: &Fixture<EmbeddedStore>, place: usize, error: u64) {
+async fn fail(f: &Fixture<EmbeddedStore>, index: usize, error: u64) {
     let stream = f.create("a").await;
     f.accept(inbox(stream, vec![event("x")])).await;
     let head = f.head(stream).await;
-    share(place, error);
+    share(index, error);
     for _ in 0..3 {
         let failed = f
             .store
             .commit(&[inbox(stream, vec![event("y")]).into()])
             .await;
         println!("> {}", failed.unwrap_err().code());
-        assert_eq!(f.head(stream).await, head, "what failed is not shown");
+        assert_eq!(f.head(stream).await, head, "a failed commit is not visible");
         assert_eq!(f.numbers(stream).await, [0, 1]);
     }
-    share(place, 0);
+    share(index, 0);
     let failed = f
         .store
         .commit(&[inbox(stream, vec![event("y")]).into()])
@@ -151,7 +151,7 @@ async fn fail(f: &Fixture<EmbeddedStore>, place: usize, error: u64) {
     println!("> {}", failed.unwrap_err().code());
 }
 
-/// Writes until the background writer, which cannot write, stops everything.
+/// Writes until the failure of the background writer ends all writing.
 async fn fail_flush(f: &Fixture<EmbeddedStore>) {
     let stream = f.create("a").await;
     let mut large = event("x");
@@ -171,7 +171,7 @@ async fn fail_flush(f: &Fixture<EmbeddedStore>) {
     }
 }
 
-async fn for_ever(f: &Fixture<EmbeddedStore>) {
+async fn run_forever(f: &Fixture<EmbeddedStore>) {
     let stream = match f.head_of("a").await {
         Some(head) => head.number,
         None => f.create("a").await,
@@ -212,18 +212,18 @@ fn failing(task: &str) -> (Vec<String>, u64) {
 }
 
 #[test]
-fn after_a_failed_sync_nothing_is_written_until_it_is_reopened() {
+fn a_failed_sync_ends_writing_until_the_store_is_reopened() {
     let poisoned = ErrorCode::StorePoisoned.to_string();
     let (codes, records) = failing("fail-sync");
     assert_eq!(codes, vec![poisoned; 4]);
     assert!(
         (2..=3).contains(&records),
-        "all that was acknowledged, and at most what failed first"
+        "all acknowledged records, and at most the first failed one"
     );
 }
 
 #[test]
-fn after_a_failed_write_nothing_is_written_until_it_is_reopened() {
+fn a_failed_write_ends_writing_until_the_store_is_reopened() {
     let poisoned = ErrorCode::StorePoisoned.to_string();
     let (codes, records) = failing("fail-write");
     assert_eq!(codes, vec![poisoned; 4]);
@@ -231,7 +231,7 @@ fn after_a_failed_write_nothing_is_written_until_it_is_reopened() {
 }
 
 #[test]
-fn a_full_disk_is_said_once_and_then_nothing_is_written() {
+fn a_full_disk_is_reported_once_and_ends_writing() {
     let (codes, records) = failing("no-space");
     let poisoned = ErrorCode::StorePoisoned.to_string();
     assert_eq!(codes[0], ErrorCode::StoreFull.to_string());
@@ -240,7 +240,7 @@ fn a_full_disk_is_said_once_and_then_nothing_is_written() {
 }
 
 #[test]
-fn a_background_write_that_fails_stops_the_store_and_does_not_hang_it() {
+fn a_failed_background_write_ends_writing_and_does_not_block() {
     let folder = tempfile::tempdir().unwrap();
     let codes = Shim::build().run("fail-flush", folder.path());
     assert_eq!(codes, [ErrorCode::StorePoisoned.to_string()]);
@@ -262,7 +262,7 @@ fn a_second_process_is_refused() {
 }
 
 fn start(store: &Path) -> (Child, impl Iterator<Item = u64>) {
-    let mut child = child("for-ever", store).spawn().unwrap();
+    let mut child = child("forever", store).spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let lines = lines.map_while(Result::ok);
     let numbers = lines.filter_map(|line| line.split_once("> ")?.1.parse().ok());
@@ -270,13 +270,13 @@ fn start(store: &Path) -> (Child, impl Iterator<Item = u64>) {
 }
 
 #[test]
-fn what_was_acknowledged_survives_being_killed() {
+fn acknowledged_data_survives_a_killed_process() {
     let folder = tempfile::tempdir().unwrap();
     for round in 0..10 {
         let (mut process, mut lines) = start(folder.path());
         let mut acknowledged = lines.by_ref().nth(round * 3).unwrap();
         process.kill().unwrap();
-        // What it said before it died counts too.
+        // Includes acknowledgements up to the end of the process.
         acknowledged = lines.last().unwrap_or(acknowledged);
         let mut problems = String::new();
         process
@@ -297,7 +297,7 @@ fn what_was_acknowledged_survives_being_killed() {
             assert_eq!(
                 (found - 1) % 6,
                 0,
-                "a batch that was not acknowledged is there wholly or not at all"
+                "an unacknowledged batch exists completely or not at all"
             );
             assert_eq!(numbers, (0..found).collect::<Vec<_>>());
             assert_eq!(f.head(StreamNumber(1)).await.frame.inbox_count, found);

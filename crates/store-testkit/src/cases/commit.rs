@@ -5,9 +5,9 @@ use everstep_store::{Commit, Guard, Outcome, Refusal, Row, RowKey, Store};
 
 use crate::batch;
 use crate::fixture::Fixture;
-use crate::sample::{NODE, NONCE, creation, event, executor, inbox, rpc, step, timer};
+use crate::sample::{creation, event, executor, inbox, rpc, step, timer};
 
-/// Records get consecutive numbers, across commits and within them.
+/// Numbers are consecutive across commits and within them.
 pub async fn records_are_numbered_in_order<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     assert_eq!(
@@ -25,19 +25,16 @@ pub async fn records_are_numbered_in_order<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.head(stream).await.next, RecordNumber(4));
 }
 
-/// A commit without records reports the number the next one will have.
-pub async fn a_commit_without_records_names_the_next_number<S: Store>(f: &Fixture<S>) {
+pub async fn a_commit_without_records_reports_the_next_number<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     assert_eq!(f.accept(inbox(stream, vec![])).await, RecordNumber(1));
     assert_eq!(f.head(stream).await.next, RecordNumber(1));
 }
 
-/// An empty batch is answered with no outcomes.
 pub async fn an_empty_batch_is_accepted<S: Store>(f: &Fixture<S>) {
     assert!(f.commit(Vec::<Commit>::new()).await.is_empty());
 }
 
-/// Each commit of a batch sees the ones before it.
 pub async fn commits_of_one_stream_are_judged_in_batch_order<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let mut close = inbox(stream, vec![event("last")]);
@@ -65,7 +62,6 @@ pub async fn commits_of_one_stream_are_judged_in_batch_order<S: Store>(f: &Fixtu
     assert_eq!(outcomes[2], Outcome::Refused(Refusal::Closed));
 }
 
-/// One refusal does not touch the other commits of its batch.
 pub async fn a_refusal_does_not_affect_the_rest_of_the_batch<S: Store>(f: &Fixture<S>) {
     let (a, b) = (f.create("a").await, f.create("b").await);
     let mut refused = inbox(a, vec![event("x")]);
@@ -89,7 +85,7 @@ pub async fn a_refusal_does_not_affect_the_rest_of_the_batch<S: Store>(f: &Fixtu
     assert_eq!(f.entries(a).await[1].record, event("z"));
 }
 
-/// A refused commit changes nothing at all: no record, row, mark, dedup id, close or lease.
+/// No record, row, mark, dedup id, close or lease changes.
 pub async fn a_refused_commit_changes_nothing<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let before = f.head(stream).await;
@@ -122,7 +118,6 @@ pub async fn a_refused_commit_changes_nothing<S: Store>(f: &Fixture<S>) {
     f.accept(again).await;
 }
 
-/// A closed stream takes nothing and says so.
 pub async fn a_closed_stream_accepts_no_commit<S: Store>(f: &Fixture<S>) {
     let mut commit = creation("a");
     commit.close = true;
@@ -135,7 +130,6 @@ pub async fn a_closed_stream_accepts_no_commit<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.refuse(inbox(stream, vec![])).await, Refusal::Closed);
 }
 
-/// A stream nobody created is not found.
 pub async fn an_unknown_stream_is_refused<S: Store>(f: &Fixture<S>) {
     let unknown = StreamNumber(4_711);
     assert_eq!(
@@ -144,17 +138,15 @@ pub async fn an_unknown_stream_is_refused<S: Store>(f: &Fixture<S>) {
     );
 }
 
-/// Only an executor writes executor records.
 pub async fn an_inbox_commit_cannot_write_executor_records<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let mixed = inbox(stream, vec![event("x"), step("s")]);
     assert_eq!(f.refuse(mixed).await, Refusal::NotInbox);
 }
 
-/// An executor learns what landed between what it had seen and its own records.
+/// The outcome reports the records between those that the executor had seen and its own.
 pub async fn an_executor_gets_the_records_it_has_not_seen<S: Store>(f: &Fixture<S>) {
-    let stream = f.create("a").await;
-    let fence = f.take(stream, NODE, NONCE).await;
+    let (stream, fence) = f.create_claimed("a").await;
     let batch = batch![
         inbox(stream, vec![event("x"), event("y")]),
         executor(stream, fence, 1, 1, vec![step("s")]),
@@ -164,17 +156,15 @@ pub async fn an_executor_gets_the_records_it_has_not_seen<S: Store>(f: &Fixture<
         panic!("{outcomes:?}");
     };
     assert_eq!(*first, RecordNumber(3));
-    let landed: Vec<_> = before
+    let unseen: Vec<_> = before
         .iter()
         .map(|e| (e.number.0, e.record.clone()))
         .collect();
-    assert_eq!(landed, [(1, event("x")), (2, event("y"))]);
+    assert_eq!(unseen, [(1, event("x")), (2, event("y"))]);
 }
 
-/// An executor that has seen everything is told nothing.
-pub async fn an_executor_that_saw_all_gets_no_records<S: Store>(f: &Fixture<S>) {
-    let stream = f.create("a").await;
-    let fence = f.take(stream, NODE, NONCE).await;
+pub async fn an_executor_that_has_seen_all_records_gets_none<S: Store>(f: &Fixture<S>) {
+    let (stream, fence) = f.create_claimed("a").await;
     let outcome = f
         .commit_one(executor(stream, fence, 1, 1, vec![step("s")]))
         .await;

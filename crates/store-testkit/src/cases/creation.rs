@@ -1,4 +1,4 @@
-//! Streams come into being once, by name, and are numbered in the order of creation.
+//! A name has at most one stream, and streams are numbered in the order of creation.
 
 use everstep_model::{Epoch, RunStatus};
 use everstep_store::{Claim, Fence, Guard, Outcome, Refusal, Row, Store};
@@ -6,8 +6,7 @@ use everstep_store::{Claim, Fence, Guard, Outcome, Refusal, Row, Store};
 use crate::fixture::Fixture;
 use crate::sample::{NODE, NONCE, creation, event, idempotency, inbox, run_creation, timer};
 
-/// Later streams have higher numbers.
-pub async fn numbers_rise_in_the_order_of_creation<S: Store>(f: &Fixture<S>) {
+pub async fn stream_numbers_follow_the_order_of_creation<S: Store>(f: &Fixture<S>) {
     let one = f.create("z").await;
     let outcomes = f.commit(vec![creation("y"), creation("x")]).await;
     let numbers: Vec<_> = outcomes
@@ -23,7 +22,7 @@ pub async fn numbers_rise_in_the_order_of_creation<S: Store>(f: &Fixture<S>) {
     );
 }
 
-/// A name that exists is refused with the number it has; the first creation stands.
+/// The first creation stays as it is.
 pub async fn an_existing_name_is_refused_with_its_number<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let mut again = creation("a");
@@ -32,7 +31,6 @@ pub async fn an_existing_name_is_refused_with_its_number<S: Store>(f: &Fixture<S
     assert_eq!(f.numbers(stream).await, [0]);
 }
 
-/// The same holds within one batch.
 pub async fn of_two_creations_in_one_batch_the_first_wins<S: Store>(f: &Fixture<S>) {
     let outcomes = f.commit(vec![creation("a"), creation("a")]).await;
     let Outcome::Committed { stream, .. } = outcomes[0] else {
@@ -41,7 +39,7 @@ pub async fn of_two_creations_in_one_batch_the_first_wins<S: Store>(f: &Fixture<
     assert_eq!(outcomes[1], Outcome::Refused(Refusal::Exists(stream)));
 }
 
-/// A stream is found by its name, whatever that holds, and by its number.
+/// A name may contain any character.
 pub async fn a_stream_is_found_by_name_and_number<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a/b c\u{0}ä").await;
     let head = f.head(stream).await;
@@ -50,7 +48,6 @@ pub async fn a_stream_is_found_by_name_and_number<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.head_of("").await, None);
 }
 
-/// A refused creation leaves no stream behind.
 pub async fn a_refused_creation_leaves_no_stream<S: Store>(f: &Fixture<S>) {
     let mut refused = creation("a");
     refused.guards.push(Guard::InboxSeen(99));
@@ -60,8 +57,7 @@ pub async fn a_refused_creation_leaves_no_stream<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.numbers(stream).await, [0]);
 }
 
-/// A run can be created and taken in one commit.
-pub async fn a_creation_can_take_the_run<S: Store>(f: &Fixture<S>) {
+pub async fn a_creation_can_claim_the_run<S: Store>(f: &Fixture<S>) {
     let mut commit = run_creation("a", "order", RunStatus::Running);
     commit.claim = Some(Claim {
         node: NODE,
@@ -82,7 +78,6 @@ pub async fn a_creation_can_take_the_run<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.head(stream).await.takeovers, 0);
 }
 
-/// The rows of a creation get the number of the new stream.
 pub async fn rows_of_a_creation_belong_to_the_new_stream<S: Store>(f: &Fixture<S>) {
     f.create("other").await;
     let mut commit = creation("a");
@@ -97,7 +92,7 @@ pub async fn rows_of_a_creation_belong_to_the_new_stream<S: Store>(f: &Fixture<S
     );
 }
 
-/// A used idempotency key refuses a second creation with the row, also within one batch.
+/// The refusal contains the row. This also holds within one batch.
 pub async fn a_used_key_refuses_a_second_creation<S: Store>(f: &Fixture<S>) {
     let row = idempotency("order", "key", "a");
     let keyed = |name: &str| {
@@ -114,7 +109,6 @@ pub async fn a_used_key_refuses_a_second_creation<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.head_of("b").await, None);
 }
 
-/// Streams without records exist too.
 pub async fn an_empty_stream_exists<S: Store>(f: &Fixture<S>) {
     let mut commit = creation("a");
     commit.records.clear();

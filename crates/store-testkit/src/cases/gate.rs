@@ -43,7 +43,6 @@ fn claimed(outcome: &Outcome) -> bool {
     }
 }
 
-/// An event for a held run is appended, and nothing else happens.
 pub async fn a_held_run_accepts_only_records<S: Store>(f: &Fixture<S>) {
     let stream = gated(f, Gate::Held).await;
     assert!(f.ready().await.is_empty());
@@ -58,7 +57,6 @@ pub async fn a_held_run_accepts_only_records<S: Store>(f: &Fixture<S>) {
     assert!(f.ready().await.is_empty());
 }
 
-/// The commit that opens the gate sets the ready mark and claims the run.
 pub async fn a_commit_opens_the_gate_and_claims_the_run<S: Store>(f: &Fixture<S>) {
     let stream = gated(f, Gate::Held).await;
     let mut fire = send(stream);
@@ -72,7 +70,7 @@ pub async fn a_commit_opens_the_gate_and_claims_the_run<S: Store>(f: &Fixture<S>
     assert_eq!(f.ready().await.len(), 1);
 }
 
-/// A run that needs a slot gets its ready mark, and is claimed by the commit that takes the slot.
+/// The commit that takes the slot claims the run.
 pub async fn a_run_that_needs_a_slot_is_marked_and_not_claimed<S: Store>(f: &Fixture<S>) {
     let stream = gated(f, Gate::NeedsSlot).await;
     assert_eq!(f.ready().await.len(), 1);
@@ -110,7 +108,7 @@ pub async fn an_executor_sets_the_gate<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.ready().await.len(), 1);
 }
 
-/// A request to cancel opens the gate of a run that has not begun, and of no other.
+/// A request to cancel opens the gate only of a run that has not begun.
 pub async fn a_run_that_has_begun_keeps_its_gate<S: Store>(f: &Fixture<S>) {
     let stream = gated(f, Gate::Held).await;
     let mut cancel = send(stream);
@@ -136,7 +134,7 @@ pub async fn a_run_that_has_begun_keeps_its_gate<S: Store>(f: &Fixture<S>) {
     assert_eq!((head.gate, head.ready), (Gate::Held, false));
 }
 
-/// A revocation raises the epoch, but nothing of the run has been executed.
+/// A revocation raises the epoch although the run has not been executed.
 pub async fn a_revoked_run_that_has_not_begun_is_opened<S: Store>(f: &Fixture<S>) {
     let stream = gated(f, Gate::Held).await;
     let mut revoke = inbox(stream, vec![]);
@@ -148,7 +146,7 @@ pub async fn a_revoked_run_that_has_not_begun_is_opened<S: Store>(f: &Fixture<S>
     assert_eq!(f.head(stream).await.gate, Gate::Open);
 }
 
-/// Withdrawing the right and closing the stream do not depend on the gate.
+/// Revoking the right and closing the stream do not depend on the gate.
 pub async fn a_held_run_can_be_terminated<S: Store>(f: &Fixture<S>) {
     let stream = gated(f, Gate::Held).await;
     let mut end = inbox(stream, vec![event("end")]);

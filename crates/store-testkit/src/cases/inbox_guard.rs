@@ -1,16 +1,14 @@
-//! Decisions from absence are guarded: a commit that suspends or ends a run has seen the whole
-//! inbox.
+//! Guards on the inbox: a commit that suspends or ends a run requires that the executor has seen
+//! the whole inbox.
 
 use everstep_store::{Guard, Outcome, Refusal, Store};
 
 use crate::batch;
 use crate::fixture::Fixture;
-use crate::sample::{NODE, NONCE, event, executor, inbox, step, wait_completed};
+use crate::sample::{event, executor, inbox, step, wait_completed};
 
-/// What the executor has not seen refuses it, with the missed records.
-pub async fn unseen_records_refuse_with_what_was_missed<S: Store>(f: &Fixture<S>) {
-    let stream = f.create("a").await;
-    let fence = f.take(stream, NODE, NONCE).await;
+pub async fn unseen_records_refuse_the_commit_and_are_reported<S: Store>(f: &Fixture<S>) {
+    let (stream, fence) = f.create_claimed("a").await;
     f.accept(executor(stream, fence, 1, 1, vec![step("s")]))
         .await;
     f.accept(inbox(stream, vec![event("x"), event("y")])).await;
@@ -27,10 +25,9 @@ pub async fn unseen_records_refuse_with_what_was_missed<S: Store>(f: &Fixture<S>
     assert_eq!(missed, [(2, event("x")), (3, event("y"))]);
 }
 
-/// An executor that has seen the whole inbox passes, whatever it wrote itself.
+/// The executor's own records do not matter.
 pub async fn a_seen_inbox_passes<S: Store>(f: &Fixture<S>) {
-    let stream = f.create("a").await;
-    let fence = f.take(stream, NODE, NONCE).await;
+    let (stream, fence) = f.create_claimed("a").await;
     f.accept(inbox(stream, vec![event("x")])).await;
     f.accept(executor(stream, fence, 1, 2, vec![step("s")]))
         .await;
@@ -40,10 +37,8 @@ pub async fn a_seen_inbox_passes<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.head(stream).await.frame.inbox_count, 2);
 }
 
-/// An inbox record earlier in the same batch counts.
-pub async fn a_record_earlier_in_the_batch_counts<S: Store>(f: &Fixture<S>) {
-    let stream = f.create("a").await;
-    let fence = f.take(stream, NODE, NONCE).await;
+pub async fn an_unseen_record_earlier_in_the_batch_refuses_the_commit<S: Store>(f: &Fixture<S>) {
+    let (stream, fence) = f.create_claimed("a").await;
     let mut suspend = executor(stream, fence, 1, 1, vec![]);
     suspend.guards.push(Guard::InboxSeen(1));
     let outcomes = f
@@ -56,14 +51,12 @@ pub async fn a_record_earlier_in_the_batch_counts<S: Store>(f: &Fixture<S>) {
     let Outcome::Refused(Refusal::InboxGrew { missed }) = &outcomes[1] else {
         panic!("{outcomes:?}");
     };
-    assert_eq!(missed.len(), 1, "only what was there when it was judged");
+    assert_eq!(missed.len(), 1, "only records before the commit");
     assert_eq!(missed[0].record, event("x"));
 }
 
-/// Events count until a wait takes them.
 pub async fn unconsumed_events_are_counted<S: Store>(f: &Fixture<S>) {
-    let stream = f.create("a").await;
-    let fence = f.take(stream, NODE, NONCE).await;
+    let (stream, fence) = f.create_claimed("a").await;
     f.accept(inbox(stream, vec![event("x"), event("y"), event("z")]))
         .await;
     assert_eq!(f.head(stream).await.frame.unconsumed_events, 3);
@@ -72,7 +65,6 @@ pub async fn unconsumed_events_are_counted<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.head(stream).await.frame.unconsumed_events, 1);
 }
 
-/// A full inbox refuses more, with the count.
 pub async fn too_many_events_are_refused<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let send = || {

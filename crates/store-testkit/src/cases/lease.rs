@@ -1,5 +1,4 @@
-//! The right to execute: granted to nodes that live by the store's clock, one holder at a time,
-//! counted by epochs.
+//! The right to execute: one holder at a time, with leases by the store's clock and epochs.
 
 use std::time::Duration;
 
@@ -13,10 +12,8 @@ use crate::sample::{
 
 const TTL: Duration = Duration::from_secs(60);
 
-/// A free run is taken, under a higher epoch each time.
 pub async fn a_free_run_is_claimed<S: Store>(f: &Fixture<S>) {
-    let stream = f.create("a").await;
-    let fence = f.take(stream, NODE, NONCE).await;
+    let (stream, fence) = f.create_claimed("a").await;
     assert_eq!(
         fence,
         Fence {
@@ -35,10 +32,8 @@ pub async fn a_free_run_is_claimed<S: Store>(f: &Fixture<S>) {
     assert_eq!(head.fence(), Some(fence));
 }
 
-/// A held run is not taken, and the rest of the commit still takes effect.
 pub async fn a_failed_claim_leaves_the_rest_of_the_commit<S: Store>(f: &Fixture<S>) {
-    let stream = f.create("a").await;
-    let fence = f.take(stream, NODE, NONCE).await;
+    let (stream, fence) = f.create_claimed("a").await;
     f.renew(OTHER, TTL).await;
     let mut claim = inbox(stream, vec![event("x")]);
     claim.lease = InboxLease::Claim(Claim {
@@ -54,7 +49,6 @@ pub async fn a_failed_claim_leaves_the_rest_of_the_commit<S: Store>(f: &Fixture<
     assert_eq!(f.head(stream).await.fence(), Some(fence));
 }
 
-/// Of two claims in one batch the first wins.
 pub async fn of_two_claims_in_one_batch_the_first_wins<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     f.renew(NODE, TTL).await;
@@ -77,8 +71,8 @@ pub async fn of_two_claims_in_one_batch_the_first_wins<S: Store>(f: &Fixture<S>)
     ));
 }
 
-/// A lease lasts as long as it says by the store's clock, and not a moment longer.
-pub async fn a_lease_runs_out<S: Store>(f: &Fixture<S>) {
+/// The lease ends exactly when its time has passed by the store's clock.
+pub async fn a_lease_expires<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     f.renew(NODE, TTL).await;
     f.try_take(stream, NODE, NONCE).await.unwrap();
@@ -89,8 +83,7 @@ pub async fn a_lease_runs_out<S: Store>(f: &Fixture<S>) {
     assert_eq!(taken.map(|fence| fence.epoch), Some(Epoch(2)));
 }
 
-/// A renewed lease lasts from its renewal.
-pub async fn a_renewed_lease_lasts<S: Store>(f: &Fixture<S>) {
+pub async fn a_renewed_lease_stays_alive<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     f.take(stream, NODE, NONCE).await;
     for _ in 0..5 {
@@ -100,7 +93,6 @@ pub async fn a_renewed_lease_lasts<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.try_take(stream, OTHER, NONCE).await, None);
 }
 
-/// The runs of a node that says it is gone can be taken at once.
 pub async fn a_retired_node_holds_nothing<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     f.take(stream, NODE, NONCE).await;
@@ -109,17 +101,14 @@ pub async fn a_retired_node_holds_nothing<S: Store>(f: &Fixture<S>) {
     assert!(f.try_take(stream, OTHER, NONCE).await.is_some());
 }
 
-/// A node that never showed that it lives counts as dead.
 pub async fn a_node_without_a_lease_is_dead<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     assert!(f.try_take(stream, NODE, NONCE).await.is_some());
     assert!(f.try_take(stream, OTHER, NONCE).await.is_some());
 }
 
-/// A run given up is free, and its holder's epoch is not used again.
 pub async fn a_released_run_is_free<S: Store>(f: &Fixture<S>) {
-    let stream = f.create("a").await;
-    let fence = f.take(stream, NODE, NONCE).await;
+    let (stream, fence) = f.create_claimed("a").await;
     let mut release = executor(stream, fence, 1, 1, vec![]);
     release.lease = ExecutorLease::Release;
     f.accept(release).await;
@@ -129,13 +118,14 @@ pub async fn a_released_run_is_free<S: Store>(f: &Fixture<S>) {
     assert_eq!(next.epoch, Epoch(2));
 }
 
-async fn die_and_take<S: Store>(f: &Fixture<S>, stream: StreamNumber, nonce: u64) -> Fence {
+/// Ends the lease of the node and claims the run again.
+async fn take_over<S: Store>(f: &Fixture<S>, stream: StreamNumber, nonce: u64) -> Fence {
     f.store.retire(NODE).await.unwrap();
     f.take(stream, NODE, Nonce(nonce)).await
 }
 
-/// A life that wrote something and resolved nothing, and the one that takes over.
-async fn stall_and_take<S: Store>(
+/// Commits a step without progress, then takes the run over.
+async fn stall_and_take_over<S: Store>(
     f: &Fixture<S>,
     stream: StreamNumber,
     fence: Fence,
@@ -144,31 +134,28 @@ async fn stall_and_take<S: Store>(
     let seen = f.head(stream).await.next.0;
     f.accept(executor(stream, fence, 1, seen, vec![step("s")]))
         .await;
-    die_and_take(f, stream, nonce).await
+    take_over(f, stream, nonce).await
 }
 
-/// Takeovers from dead nodes are counted while nothing gets done.
 pub async fn takeovers_without_progress_are_counted<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let mut fence = f.take(stream, NODE, NONCE).await;
     assert_eq!(f.head(stream).await.takeovers, 0);
     for n in 1..=3 {
-        fence = stall_and_take(f, stream, fence, n).await;
+        fence = stall_and_take_over(f, stream, fence, n).await;
         assert_eq!(u64::from(f.head(stream).await.takeovers), n);
     }
 }
 
-/// A node that died before it wrote anything for the run says nothing about the run.
+/// A node that failed before it wrote anything for the run indicates no problem with the run.
 pub async fn a_takeover_from_a_node_that_did_nothing_is_not_counted<S: Store>(f: &Fixture<S>) {
-    let stream = f.create("a").await;
-    let fence = f.take(stream, NODE, NONCE).await;
-    stall_and_take(f, stream, fence, 1).await;
-    die_and_take(f, stream, 2).await;
-    die_and_take(f, stream, 3).await;
+    let (stream, fence) = f.create_claimed("a").await;
+    stall_and_take_over(f, stream, fence, 1).await;
+    take_over(f, stream, 2).await;
+    take_over(f, stream, 3).await;
     assert_eq!(f.head(stream).await.takeovers, 1);
 }
 
-/// A claim sent again, because its outcome was lost, gets the fence it had got.
 pub async fn a_repeated_claim_gets_the_same_fence<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     f.renew(NODE, TTL).await;
@@ -178,12 +165,10 @@ pub async fn a_repeated_claim_gets_the_same_fence<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.head(stream).await.epoch, fence.epoch);
 }
 
-/// Progress starts the count again.
 pub async fn progress_resets_the_takeovers<S: Store>(f: &Fixture<S>) {
-    let stream = f.create("a").await;
-    let fence = f.take(stream, NODE, NONCE).await;
-    let fence = stall_and_take(f, stream, fence, 1).await;
-    let fence = stall_and_take(f, stream, fence, 2).await;
+    let (stream, fence) = f.create_claimed("a").await;
+    let fence = stall_and_take_over(f, stream, fence, 1).await;
+    let fence = stall_and_take_over(f, stream, fence, 2).await;
     assert_eq!(f.head(stream).await.takeovers, 2);
     let seen = f.head(stream).await.next.0;
     f.accept(with_progress(executor(
@@ -195,15 +180,14 @@ pub async fn progress_resets_the_takeovers<S: Store>(f: &Fixture<S>) {
     )))
     .await;
     f.accept(executor(stream, fence, 2, seen + 1, vec![])).await;
-    die_and_take(f, stream, 3).await;
+    take_over(f, stream, 3).await;
     assert_eq!(f.head(stream).await.takeovers, 1);
 }
 
-/// A run given up in order has no takeovers.
 pub async fn a_release_resets_the_takeovers<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     f.take(stream, NODE, NONCE).await;
-    let fence = die_and_take(f, stream, 1).await;
+    let fence = take_over(f, stream, 1).await;
     let mut release = executor(stream, fence, 1, 1, vec![]);
     release.lease = ExecutorLease::Release;
     f.accept(release).await;
@@ -211,7 +195,7 @@ pub async fn a_release_resets_the_takeovers<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.head(stream).await.takeovers, 0);
 }
 
-/// A run whose executor was lost while its node lives is counted like one whose node died.
+/// The node of the lost executor is still alive.
 pub async fn a_lost_executor_counts_as_a_takeover<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     for expected in [1, 2] {
@@ -234,8 +218,7 @@ pub async fn a_lost_executor_counts_as_a_takeover<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.head(stream).await.takeovers, 0);
 }
 
-/// A run that is taken runs; one that is pausing, paused, cancelling or rolling back goes on with
-/// that.
+/// A run that is pausing, paused, cancelling or rolling back keeps its status.
 pub async fn a_claimed_run_is_running_unless_it_is_stopping<S: Store>(f: &Fixture<S>) {
     for status in RunStatus::ALL {
         let id = format!("r-{}", status.code());

@@ -1,4 +1,4 @@
-//! The list of runs: newest first, filtered, in pages that neither repeat nor skip.
+//! The list of runs: order, filters, pages and counts.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ async fn six_runs<S: Store>(f: &Fixture<S>) {
     }
 }
 
-/// Runs come newest first; streams that are no runs do not come.
+/// Streams without a run are not listed.
 pub async fn runs_are_listed_newest_first<S: Store>(f: &Fixture<S>) {
     assert!(ids(f, all()).await.is_empty());
     f.create_with(run_creation("a", "order", RunStatus::Queued))
@@ -51,8 +51,8 @@ pub async fn runs_are_listed_newest_first<S: Store>(f: &Fixture<S>) {
     assert_eq!(ids(f, all()).await, ["b", "a"]);
 }
 
-/// Workflows are told apart also where one name begins like another.
-pub async fn workflows_filter<S: Store>(f: &Fixture<S>) {
+/// Also covers names with a common prefix.
+pub async fn a_list_filters_by_workflow<S: Store>(f: &Fixture<S>) {
     six_runs(f).await;
     let of = |names: &[&str]| ListQuery {
         workflows: names.iter().map(|n| name(n)).collect(),
@@ -68,8 +68,7 @@ pub async fn workflows_filter<S: Store>(f: &Fixture<S>) {
     assert!(ids(f, of(&["o"])).await.is_empty());
 }
 
-/// Statuses filter over all workflows.
-pub async fn statuses_filter<S: Store>(f: &Fixture<S>) {
+pub async fn a_list_filters_by_status<S: Store>(f: &Fixture<S>) {
     six_runs(f).await;
     let of = |statuses: &[RunStatus]| ListQuery {
         statuses: statuses.to_vec(),
@@ -83,8 +82,7 @@ pub async fn statuses_filter<S: Store>(f: &Fixture<S>) {
     assert!(ids(f, of(&[RunStatus::Paused])).await.is_empty());
 }
 
-/// Filters are met together.
-pub async fn filters_combine<S: Store>(f: &Fixture<S>) {
+pub async fn a_run_must_match_all_filters<S: Store>(f: &Fixture<S>) {
     six_runs(f).await;
     let query = ListQuery {
         workflows: vec![name("order"), name("orders")],
@@ -94,8 +92,7 @@ pub async fn filters_combine<S: Store>(f: &Fixture<S>) {
     assert_eq!(ids(f, query).await, ["r6", "r3"]);
 }
 
-/// A run moves with its status, and is in the list once.
-pub async fn a_run_moves_with_its_status<S: Store>(f: &Fixture<S>) {
+pub async fn a_change_of_status_moves_the_run_between_lists<S: Store>(f: &Fixture<S>) {
     let stream = f
         .create_with(run_creation("a", "order", RunStatus::Queued))
         .await;
@@ -115,7 +112,6 @@ pub async fn a_run_moves_with_its_status<S: Store>(f: &Fixture<S>) {
     );
 }
 
-/// Within a batch the last status counts.
 pub async fn a_batch_may_move_a_run_twice<S: Store>(f: &Fixture<S>) {
     let stream = f
         .create_with(run_creation("a", "order", RunStatus::Queued))
@@ -144,8 +140,8 @@ pub async fn a_batch_may_move_a_run_twice<S: Store>(f: &Fixture<S>) {
     }
 }
 
-/// Tags find runs, also tags with strange characters, and follow changes.
-pub async fn tags_filter<S: Store>(f: &Fixture<S>) {
+/// Also covers unusual characters and changes of status.
+pub async fn a_list_filters_by_tag<S: Store>(f: &Fixture<S>) {
     let tagged = |id: &str, tags: &[&str]| RunRow {
         tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
         ..run(id, "order", RunStatus::Queued)
@@ -173,8 +169,8 @@ pub async fn tags_filter<S: Store>(f: &Fixture<S>) {
     assert_eq!(ids(f, with("red")).await, ["b", "a"]);
 }
 
-/// Time of creation filters from a moment on and before a moment.
-pub async fn times_filter<S: Store>(f: &Fixture<S>) {
+/// The lower bound is inclusive, the upper bound exclusive.
+pub async fn a_list_filters_by_time_of_creation<S: Store>(f: &Fixture<S>) {
     let at = |seconds| START.after(Duration::from_secs(seconds));
     for n in 1..=4 {
         let row = RunRow {
@@ -196,7 +192,7 @@ pub async fn times_filter<S: Store>(f: &Fixture<S>) {
     assert_eq!(ids(f, query).await, ["r3", "r2"]);
 }
 
-/// Pages join without gap or overlap under every filter, and the last says that it is the last.
+/// Also checks that the last page has no cursor.
 pub async fn pages_join_without_gap_or_overlap<S: Store>(f: &Fixture<S>) {
     six_runs(f).await;
     let filters = [
@@ -235,7 +231,6 @@ pub async fn pages_join_without_gap_or_overlap<S: Store>(f: &Fixture<S>) {
     }
 }
 
-/// A run created between two pages does not disturb the second.
 pub async fn a_new_run_does_not_disturb_a_cursor<S: Store>(f: &Fixture<S>) {
     six_runs(f).await;
     let first = f.list(ListQuery { limit: 2, ..all() }).await;
@@ -257,7 +252,7 @@ pub async fn a_new_run_does_not_disturb_a_cursor<S: Store>(f: &Fixture<S>) {
     assert!(ids(f, beyond).await.is_empty());
 }
 
-/// A count is the number of runs that the same filters list. Limit and cursor do not matter.
+/// Limit and cursor do not matter.
 pub async fn a_count_is_the_number_of_listed_runs<S: Store>(f: &Fixture<S>) {
     six_runs(f).await;
     let mut late = run("r7", "late", RunStatus::Queued);

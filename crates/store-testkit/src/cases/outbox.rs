@@ -1,5 +1,4 @@
-//! The outbox: effects that wait for their delivery, and the deletes that end them, also after the
-//! end of their run.
+//! The outbox: undelivered effects, and their deletion, also after the end of their run.
 
 use everstep_model::{RunStatus, StreamNumber};
 use everstep_store::{
@@ -26,8 +25,8 @@ fn delete<'a>(stream: StreamNumber, rows: impl IntoIterator<Item = &'a OutboxRow
     commit
 }
 
-/// An effect comes back whole, under keys of any length.
-pub async fn an_effect_comes_back_as_it_was<S: Store>(f: &Fixture<S>) {
+/// Keys may have any length.
+pub async fn an_effect_is_read_as_written<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let keys = ["", "k", "größe \u{0} ü", &"l".repeat(5_000)];
     for text in keys {
@@ -39,8 +38,8 @@ pub async fn an_effect_comes_back_as_it_was<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.outbox().await.len(), keys.len());
 }
 
-/// Effects come by stream and key, whatever the order they were caused in.
-pub async fn effects_come_by_stream_and_key<S: Store>(f: &Fixture<S>) {
+/// The order in which effects were caused does not matter.
+pub async fn effects_are_ordered_by_stream_and_key<S: Store>(f: &Fixture<S>) {
     let (a, b) = (f.create("a").await, f.create("b").await);
     f.accept(put(b, &[effect(b, "1"), effect(b, "0")])).await;
     f.accept(put(a, &[effect(a, "2"), effect(a, "10")])).await;
@@ -53,8 +52,7 @@ pub async fn effects_come_by_stream_and_key<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.outbox().await, expected);
 }
 
-/// Paging gives every effect once.
-pub async fn paging_gives_every_effect_once<S: Store>(f: &Fixture<S>) {
+pub async fn paging_returns_every_effect_once<S: Store>(f: &Fixture<S>) {
     for name in ["a", "b", "c"] {
         let stream = f.create(name).await;
         let rows: Vec<_> = (0..5).map(|n| effect(stream, &n.to_string())).collect();
@@ -74,7 +72,7 @@ pub async fn paging_gives_every_effect_once<S: Store>(f: &Fixture<S>) {
     assert_eq!(seen.len(), 15);
 }
 
-/// An effect goes when a commit deletes it; deleting it again is no error, and its neighbours stay.
+/// Deleting an effect twice is no error, and other effects stay.
 pub async fn a_deleted_effect_is_not_listed<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let (x, y) = (effect(stream, "x"), effect(stream, "y"));
@@ -88,7 +86,6 @@ pub async fn a_deleted_effect_is_not_listed<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.row(key(&x)).await, None);
 }
 
-/// The commit that ends a run may leave effects behind.
 pub async fn a_closing_commit_may_leave_effects<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let row = effect(stream, "end");
@@ -99,31 +96,28 @@ pub async fn a_closing_commit_may_leave_effects<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.outbox().await, [row]);
 }
 
-/// What a run left behind is cleared away after its end; nothing else about it changes.
+/// Nothing else of the stream changes.
 pub async fn rows_of_a_closed_stream_can_be_deleted<S: Store>(f: &Fixture<S>) {
     let stream = f
         .create_with(run_creation("a", "order", RunStatus::Running))
         .await;
     let (x, y) = (effect(stream, "x"), effect(stream, "y"));
-    let asked = rpc(stream, "r");
+    let open = rpc(stream, "r");
     let mut close = put(stream, [&x, &y]);
-    close.rows.put.push(Row::Rpc(asked.clone()));
+    close.rows.put.push(Row::Rpc(open.clone()));
     close.close = true;
     close.status = Some(RunStatus::Completed);
     f.accept(close).await;
     let before = f.head(stream).await;
     let mut clear = delete(stream, [&x]);
-    clear
-        .rows
-        .delete
-        .push(RowKey::Rpc(stream, asked.id.clone()));
+    clear.rows.delete.push(RowKey::Rpc(stream, open.id.clone()));
     let outcome = f.commit_one(clear).await;
     assert!(matches!(
         outcome,
         Outcome::Committed { first, taken: None, .. } if first == before.next
     ));
     assert_eq!(f.outbox().await, [y]);
-    assert_eq!(f.row(RowKey::Rpc(stream, asked.id)).await, None);
+    assert_eq!(f.row(RowKey::Rpc(stream, open.id)).await, None);
     assert_eq!(f.head(stream).await, before);
     assert_eq!(
         f.refuse(inbox(stream, vec![event("late")])).await,
@@ -131,7 +125,7 @@ pub async fn rows_of_a_closed_stream_can_be_deleted<S: Store>(f: &Fixture<S>) {
     );
 }
 
-/// A closed stream takes nothing but deletes: no row, mark, status or claim along with them.
+/// No row, mark, status or claim is accepted together with them.
 pub async fn a_closed_stream_accepts_only_deletions<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let row = effect(stream, "x");
@@ -163,7 +157,7 @@ pub async fn a_closed_stream_accepts_only_deletions<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.outbox().await, [row]);
 }
 
-/// The author of a creation cannot know the stream's number: the store fills it in.
+/// The author of a creation cannot know the number of the stream, so the store fills it in.
 pub async fn effects_of_a_creation_belong_to_the_new_stream<S: Store>(f: &Fixture<S>) {
     f.create("a").await;
     let mut commit = creation("b");
@@ -175,7 +169,6 @@ pub async fn effects_of_a_creation_belong_to_the_new_stream<S: Store>(f: &Fixtur
     assert_eq!(f.outbox().await, [effect(stream, "x")]);
 }
 
-/// A refused commit leaves no effect.
 pub async fn a_refused_commit_leaves_no_effect<S: Store>(f: &Fixture<S>) {
     let mut commit = put(StreamNumber(7), [&effect(StreamNumber(7), "x")]);
     assert_eq!(f.refuse(commit.clone()).await, Refusal::NoStream);

@@ -4,10 +4,10 @@ use everstep_model::{RecordNumber, RecordRange, StreamNumber};
 use everstep_store::{ReadRequest, Store};
 
 use crate::fixture::Fixture;
-use crate::sample::{NODE, NONCE, event, executor, inbox, loop_advanced, range, step};
+use crate::sample::{event, executor, inbox, loop_advanced, range, step};
 
 /// A stream of eight records, 0 to 7, in frames of 1, 3, 1 and 3.
-async fn eight<S: Store>(f: &Fixture<S>, name: &str) -> StreamNumber {
+async fn stream_of_eight<S: Store>(f: &Fixture<S>, name: &str) -> StreamNumber {
     let stream = f.create(name).await;
     f.accept(inbox(stream, vec![event("e1"), event("e2"), event("e3")]))
         .await;
@@ -23,10 +23,10 @@ async fn drop_records<S: Store>(f: &Fixture<S>, stream: StreamNumber, ranges: &[
     f.accept(commit).await;
 }
 
-/// Reading begins exactly where it is told to, also inside a commit.
+/// Also inside a commit.
 pub async fn reading_begins_anywhere<S: Store>(f: &Fixture<S>) {
-    let stream = eight(f, "a").await;
-    eight(f, "b").await;
+    let stream = stream_of_eight(f, "a").await;
+    stream_of_eight(f, "b").await;
     for from in 0..=9 {
         let page = f.page(stream, from, 100).await;
         let numbers: Vec<u64> = page.entries.iter().map(|e| e.number.0).collect();
@@ -35,9 +35,8 @@ pub async fn reading_begins_anywhere<S: Store>(f: &Fixture<S>) {
     }
 }
 
-/// A page holds what was asked for, and stops soon after.
 pub async fn a_page_stops_near_its_limit<S: Store>(f: &Fixture<S>) {
-    let stream = eight(f, "a").await;
+    let stream = stream_of_eight(f, "a").await;
     for limit in 1..=8 {
         let page = f.page(stream, 1, limit).await;
         assert!(page.entries.len() >= limit.min(7), "{limit}");
@@ -50,9 +49,8 @@ pub async fn a_page_stops_near_its_limit<S: Store>(f: &Fixture<S>) {
     assert!(f.page(stream, 0, 0).await.entries.len() <= 1);
 }
 
-/// Every record comes back as it was written.
-pub async fn records_come_back_as_written<S: Store>(f: &Fixture<S>) {
-    let stream = eight(f, "a").await;
+pub async fn records_are_read_as_written<S: Store>(f: &Fixture<S>) {
+    let stream = stream_of_eight(f, "a").await;
     let entries = f.entries(stream).await;
     assert_eq!(entries.len(), 8);
     for entry in &entries[1..] {
@@ -60,9 +58,8 @@ pub async fn records_come_back_as_written<S: Store>(f: &Fixture<S>) {
     }
 }
 
-/// A stream that does not exist cannot be read.
 pub async fn an_unknown_stream_is_none<S: Store>(f: &Fixture<S>) {
-    eight(f, "a").await;
+    stream_of_eight(f, "a").await;
     let request = ReadRequest {
         stream: StreamNumber(4_711),
         from: RecordNumber(0),
@@ -72,9 +69,8 @@ pub async fn an_unknown_stream_is_none<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.store.read(request).await.unwrap(), None);
 }
 
-/// A page says whether the stream is closed.
-pub async fn a_page_says_that_the_stream_is_closed<S: Store>(f: &Fixture<S>) {
-    let stream = eight(f, "a").await;
+pub async fn a_page_reports_that_the_stream_is_closed<S: Store>(f: &Fixture<S>) {
+    let stream = stream_of_eight(f, "a").await;
     let mut close = inbox(stream, vec![event("bye")]);
     close.close = true;
     f.accept(close).await;
@@ -85,13 +81,13 @@ pub async fn a_page_says_that_the_stream_is_closed<S: Store>(f: &Fixture<S>) {
     );
 }
 
-/// Dropped records are gone, others keep their numbers, wherever the range cuts.
+/// Other records keep their numbers, wherever the range begins and ends.
 // B185
 pub async fn dropped_records_leave_gaps<S: Store>(f: &Fixture<S>) {
     for first in 0..8 {
         for last in first..8 {
             let name = format!("s{first}-{last}");
-            let stream = eight(f, &name).await;
+            let stream = stream_of_eight(f, &name).await;
             drop_records(f, stream, &[range(first, last)]).await;
             let left: Vec<u64> = (0..8).filter(|n| *n < first || *n > last).collect();
             assert_eq!(f.numbers(stream).await, left, "{name}");
@@ -111,9 +107,9 @@ pub async fn dropped_records_leave_gaps<S: Store>(f: &Fixture<S>) {
     }
 }
 
-/// Several ranges at once, overlapping, empty, beyond the end, and twice.
+/// Drops several ranges at once: overlapping, empty, beyond the end, and twice.
 pub async fn drops_may_overlap_and_repeat<S: Store>(f: &Fixture<S>) {
-    let stream = eight(f, "a").await;
+    let stream = stream_of_eight(f, "a").await;
     let ranges = [
         range(1, 1),
         range(3, 5),
@@ -130,9 +126,9 @@ pub async fn drops_may_overlap_and_repeat<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.numbers(stream).await, [0, 7, 8]);
 }
 
-/// Whoever reads page by page, from anywhere, finds all that is left and nothing else.
-pub async fn pages_go_past_gaps<S: Store>(f: &Fixture<S>) {
-    let stream = eight(f, "a").await;
+/// Pages from any number contain exactly the remaining records.
+pub async fn pages_skip_gaps<S: Store>(f: &Fixture<S>) {
+    let stream = stream_of_eight(f, "a").await;
     drop_records(f, stream, &[range(1, 2), range(4, 4)]).await;
     drop_records(f, stream, &[range(5, 6), range(0, 0)]).await;
     f.accept(inbox(stream, vec![event("e8"), event("e9")]))
@@ -154,10 +150,9 @@ pub async fn pages_go_past_gaps<S: Store>(f: &Fixture<S>) {
     }
 }
 
-/// A loop drops in the commit that says so; its own records stay.
-pub async fn a_commit_drops_only_what_was_before_it<S: Store>(f: &Fixture<S>) {
-    let stream = f.create("a").await;
-    let fence = f.take(stream, NODE, NONCE).await;
+/// The records of the commit itself stay.
+pub async fn a_commit_drops_only_earlier_records<S: Store>(f: &Fixture<S>) {
+    let (stream, fence) = f.create_claimed("a").await;
     let first = executor(stream, fence, 1, 1, vec![step("s"), step("t")]);
     let dropped = [range(1, 9)];
     let mut second = executor(
@@ -177,9 +172,8 @@ pub async fn a_commit_drops_only_what_was_before_it<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.numbers(stream).await, [0, 3, 5]);
 }
 
-/// Dropping inbox records does not change how many there were.
-pub async fn counts_outlive_dropped_records<S: Store>(f: &Fixture<S>) {
-    let stream = eight(f, "a").await;
+pub async fn dropping_records_does_not_change_counts<S: Store>(f: &Fixture<S>) {
+    let stream = stream_of_eight(f, "a").await;
     drop_records(f, stream, &[range(0, 7)]).await;
     assert!(f.entries(stream).await.is_empty());
     assert_eq!(f.head(stream).await.frame.inbox_count, 8);

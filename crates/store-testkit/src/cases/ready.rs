@@ -1,4 +1,4 @@
-//! The ready mark: durable, set by whoever adds to the inbox, found in the order of stream numbers.
+//! The ready mark: durable, set by inbox commits, returned in the order of stream numbers.
 
 use std::time::Duration;
 
@@ -20,7 +20,6 @@ async fn mark<S: Store>(f: &Fixture<S>, stream: StreamNumber, ready: bool) {
     f.accept(commit).await;
 }
 
-/// A marked run is found with its workflow and version.
 pub async fn a_marked_run_is_found<S: Store>(f: &Fixture<S>) {
     let mut commit = run_creation("a", "order", RunStatus::Queued);
     let row = everstep_store::RunRow {
@@ -40,7 +39,7 @@ pub async fn a_marked_run_is_found<S: Store>(f: &Fixture<S>) {
     assert!(f.head(stream).await.ready);
 }
 
-/// A cleared mark is gone; setting it twice is the same as once.
+/// Setting or clearing a mark twice has the same effect as once.
 pub async fn a_run_without_a_mark_is_not_ready<S: Store>(f: &Fixture<S>) {
     let stream = ready_run(f, "a").await;
     mark(f, stream, true).await;
@@ -51,15 +50,13 @@ pub async fn a_run_without_a_mark_is_not_ready<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.ready().await.len(), 1);
 }
 
-/// A commit that says nothing about the mark leaves it.
 pub async fn a_commit_that_names_no_ready_mark_keeps_it<S: Store>(f: &Fixture<S>) {
     let stream = ready_run(f, "a").await;
     f.accept(inbox(stream, vec![])).await;
     assert_eq!(f.ready().await.len(), 1);
 }
 
-/// Paging by stream number gives every ready run once.
-pub async fn paging_gives_every_ready_run_once<S: Store>(f: &Fixture<S>) {
+pub async fn paging_returns_every_ready_run_once<S: Store>(f: &Fixture<S>) {
     let mut expected = Vec::new();
     for n in 0..7 {
         let stream = ready_run(f, &format!("r{n}")).await;
@@ -81,7 +78,6 @@ pub async fn paging_gives_every_ready_run_once<S: Store>(f: &Fixture<S>) {
     assert_eq!(seen, expected);
 }
 
-/// Who executes a ready run is said while that node lives.
 pub async fn a_ready_run_names_its_live_holder<S: Store>(f: &Fixture<S>) {
     let stream = ready_run(f, "a").await;
     f.take(stream, NODE, NONCE).await;
@@ -90,7 +86,6 @@ pub async fn a_ready_run_names_its_live_holder<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.ready().await[0].executed_by, None);
 }
 
-/// A stream that is no run is never ready.
 pub async fn a_stream_without_a_run_is_not_listed<S: Store>(f: &Fixture<S>) {
     let mut commit = creation("a");
     commit.ready = true;

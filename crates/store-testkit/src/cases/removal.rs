@@ -1,8 +1,8 @@
-//! Streams that go for good, and streams whose place in the lists another takes.
+//! Removing streams, and replacing a stream by another one in the lists.
 
 use std::sync::Arc;
 
-use everstep_model::{RunStatus, StreamNumber, Term};
+use everstep_model::{RecordNumber, RunStatus, StreamNumber, Term};
 use everstep_store::{Guard, ListQuery, Outcome, Refusal, Row, Store, StreamRef};
 
 use crate::batch;
@@ -27,8 +27,8 @@ async fn listed<S: Store>(f: &Fixture<S>, query: ListQuery) -> Vec<String> {
     page.rows.iter().map(|row| row.id.to_string()).collect()
 }
 
-/// Whichever way lists are asked, these are the runs they show.
-async fn lists_show<S: Store>(f: &Fixture<S>, ids: &[&str]) {
+/// Asserts that all lists contain exactly these runs.
+async fn assert_listed<S: Store>(f: &Fixture<S>, ids: &[&str]) {
     let by_status = ListQuery {
         statuses: vec![RunStatus::Completed],
         ..ListQuery::default()
@@ -42,9 +42,8 @@ async fn lists_show<S: Store>(f: &Fixture<S>, ids: &[&str]) {
     }
 }
 
-/// Records, head, name, lists, ready mark, dedup ids and rpcs of a removed stream are gone, and
-/// only they.
-pub async fn nothing_is_left_of_a_removed_stream<S: Store>(f: &Fixture<S>) {
+/// Records, head, name, lists, ready mark, dedup ids and rpcs are removed, and nothing else is.
+pub async fn a_removal_deletes_all_data_of_the_stream<S: Store>(f: &Fixture<S>) {
     let kept = closed_run(f, "kept").await;
     let stream = f
         .create_with(run_creation("a", "order", RunStatus::Completed))
@@ -64,7 +63,7 @@ pub async fn nothing_is_left_of_a_removed_stream<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.row(Row::Rpc(open).key()).await, None);
     assert!(f.timers(due.due).await.is_empty());
     assert!(f.ready().await.is_empty());
-    lists_show(f, &["kept"]).await;
+    assert_listed(f, &["kept"]).await;
     assert_eq!(f.numbers(kept).await, [0]);
     assert_eq!(
         f.refuse(inbox(stream, vec![event("y")])).await,
@@ -73,7 +72,7 @@ pub async fn nothing_is_left_of_a_removed_stream<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.refuse(removal(&[stream])).await, Refusal::NoStream);
 }
 
-/// Timers are found by time, so one may outlive its stream; it can be taken away by its key.
+/// Timers are indexed by time, so one may remain after its stream. It can be deleted by its key.
 pub async fn rows_of_a_removed_stream_can_be_deleted<S: Store>(f: &Fixture<S>) {
     let stream = f
         .create_with(run_creation("a", "order", RunStatus::Completed))
@@ -97,7 +96,7 @@ pub async fn rows_of_a_removed_stream_can_be_deleted<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.head_of("workflows/a").await, None);
 }
 
-/// A name can be used again: under a new number and a higher term, with nothing of the old stream.
+/// The new stream has a new number, a higher term, and no data of the old one.
 pub async fn a_removed_name_can_be_used_again<S: Store>(f: &Fixture<S>) {
     let old = closed_run(f, "a").await;
     let mut anew = run_creation("a", "order", RunStatus::Queued);
@@ -115,7 +114,7 @@ pub async fn a_removed_name_can_be_used_again<S: Store>(f: &Fixture<S>) {
     assert!(third > stream && f.head(third).await.term > Term(1));
 }
 
-/// Only closed streams are removed, and of several all or none.
+/// Of several streams, all or none are removed.
 pub async fn an_open_stream_is_not_removed<S: Store>(f: &Fixture<S>) {
     let (closed, open) = (closed_run(f, "a").await, f.create("b").await);
     assert_eq!(f.refuse(removal(&[open])).await, Refusal::Open);
@@ -127,17 +126,17 @@ pub async fn an_open_stream_is_not_removed<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.head_of("b").await, None);
 }
 
-/// A removal frees the number for nobody, also if it was the last one.
+/// Not even the highest number is used again.
 pub async fn numbers_of_removed_streams_are_not_used_again<S: Store>(f: &Fixture<S>) {
     let last = closed_run(f, "a").await;
     f.accept(removal(&[last])).await;
     assert!(f.create("b").await > last);
 }
 
-/// A run is listed once: as the stream that took the place of the one before.
+/// A run is listed once, with its latest stream.
 pub async fn a_superseded_run_is_not_listed<S: Store>(f: &Fixture<S>) {
     let old = closed_run(f, "a").await;
-    lists_show(f, &["a"]).await;
+    assert_listed(f, &["a"]).await;
     let mut next = creation("workflows/a@2");
     let mut row = run("second", "order", RunStatus::Completed);
     row.tags.push("red".to_owned());
@@ -145,17 +144,17 @@ pub async fn a_superseded_run_is_not_listed<S: Store>(f: &Fixture<S>) {
     next.supersedes = Some(old);
     next.rows.put.push(generation("a", 2, StreamNumber(0)));
     let stream = f.create_with(next).await;
-    lists_show(f, &["second"]).await;
+    assert_listed(f, &["second"]).await;
     assert!(f.head(old).await.superseded);
     let found = f.row(generation("a", 2, stream).key()).await;
     assert_eq!(found, Some(generation("a", 2, stream)));
     assert_eq!(f.refuse(removal(&[old])).await, Refusal::Superseded);
     f.accept(closing(stream)).await;
     f.accept(removal(&[stream, old])).await;
-    lists_show(f, &[]).await;
+    assert_listed(f, &[]).await;
 }
 
-/// Only a closed stream that has its place can lose it, and only once.
+/// A stream is superseded at most once.
 pub async fn only_a_closed_stream_is_superseded<S: Store>(f: &Fixture<S>) {
     let open = f.create("a").await;
     let next = |name: &str, old| {
@@ -175,7 +174,7 @@ pub async fn only_a_closed_stream_is_superseded<S: Store>(f: &Fixture<S>) {
     assert_eq!(outcomes[1], Outcome::Refused(Refusal::Superseded));
 }
 
-/// A creation may begin with records that otherwise only an executor writes, and counts them.
+/// A creation may contain records that otherwise only an executor writes. They are counted.
 pub async fn a_creation_may_begin_with_a_copy<S: Store>(f: &Fixture<S>) {
     let mut copy = creation("a");
     copy.records.extend([event("x"), step("s"), event("y")]);
@@ -188,25 +187,22 @@ pub async fn a_creation_may_begin_with_a_copy<S: Store>(f: &Fixture<S>) {
     );
 }
 
-/// Whoever needs that nothing was appended since says where the stream ended.
-pub async fn a_stream_that_grew_is_refused<S: Store>(f: &Fixture<S>) {
+pub async fn a_commit_to_a_stream_that_grew_is_refused<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let at = |end| {
         let mut commit = inbox(stream, vec![event("x")]);
-        commit
-            .guards
-            .push(Guard::EndsAt(everstep_model::RecordNumber(end)));
+        commit.guards.push(Guard::EndsAt(RecordNumber(end)));
         commit
     };
     f.accept(at(1)).await;
-    let grew = Refusal::EndsElsewhere(everstep_model::RecordNumber(2));
+    let grew = Refusal::EndsElsewhere(RecordNumber(2));
     assert_eq!(f.refuse(at(1)).await, grew);
     f.accept(at(2)).await;
 }
 
-/// Guards on rows and time hold for the rows of a removed stream too. A guard on the stream itself
-/// is refused, because there is nothing to compare with.
-pub async fn guards_are_judged_after_the_stream_is_gone<S: Store>(f: &Fixture<S>) {
+/// Guards on rows and time are judged. A guard on the stream refuses the commit, because there is
+/// no stream to compare with.
+pub async fn guards_are_judged_after_the_stream_is_removed<S: Store>(f: &Fixture<S>) {
     let stream = closed_run(f, "a").await;
     f.accept(removal(&[stream])).await;
     let clear = |guard| {
@@ -225,7 +221,7 @@ pub async fn guards_are_judged_after_the_stream_is_gone<S: Store>(f: &Fixture<S>
     assert_eq!(f.refuse(early).await, Refusal::TooEarly(f.now()));
     let of_stream = [
         Guard::InboxSeen(0),
-        Guard::EndsAt(everstep_model::RecordNumber(1)),
+        Guard::EndsAt(RecordNumber(1)),
         Guard::UnconsumedEventsBelow(9),
     ];
     for guard in of_stream {

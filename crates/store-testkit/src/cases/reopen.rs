@@ -1,5 +1,4 @@
-//! What was acknowledged is there after the store was closed and opened again, and heads are
-//! exactly what they were.
+//! Acknowledged data survives closing and reopening the store, and heads are identical afterwards.
 
 use std::sync::Arc;
 
@@ -16,11 +15,11 @@ use crate::sample::{
     run_creation, step, timer, wait_completed, with_progress,
 };
 
-/// Drops a fixture's store and opens its place again.
-fn again<R: Reopen>(f: Fixture<R::Store>, place: &R) -> Fixture<R::Store> {
+/// Closes the store and opens it again.
+fn reopen<R: Reopen>(f: Fixture<R::Store>, storage: &R) -> Fixture<R::Store> {
     let clock = f.clock.clone();
     drop(f);
-    Fixture::open(place, &clock)
+    Fixture::open(storage, &clock)
 }
 
 async fn heads<S: Store>(f: &Fixture<S>) -> Vec<Head> {
@@ -32,9 +31,11 @@ async fn heads<S: Store>(f: &Fixture<S>) -> Vec<Head> {
     heads
 }
 
-/// Records, rows, marks, lists and names are all there.
-pub async fn everything_acknowledged_is_there<R: Reopen>(place: &R, clock: Arc<TestClock>) {
-    let f = Fixture::open(place, &clock);
+pub async fn all_acknowledged_data_survives_reopening<R: Reopen>(
+    storage: &R,
+    clock: Arc<TestClock>,
+) {
+    let f = Fixture::open(storage, &clock);
     let mut commit = run_creation("a", "order", RunStatus::Running);
     commit.ready = true;
     commit.rows.put = vec![
@@ -51,7 +52,7 @@ pub async fn everything_acknowledged_is_there<R: Reopen>(place: &R, clock: Arc<T
     }
     f.commit(batch).await;
     let (entries, before) = (f.entries(stream).await, heads(&f).await);
-    let f = again(f, place);
+    let f = reopen(f, storage);
     assert_eq!(f.entries(stream).await, entries);
     assert_eq!(heads(&f).await, before);
     assert_eq!(f.head_of("workflows/a").await.as_ref(), before.first());
@@ -78,11 +79,10 @@ pub async fn everything_acknowledged_is_there<R: Reopen>(place: &R, clock: Arc<T
     ));
 }
 
-/// The last executor sequence is known, so an unknown outcome can be resolved after a restart.
-pub async fn the_last_sequence_is_known<R: Reopen>(place: &R, clock: Arc<TestClock>) {
-    let f = Fixture::open(place, &clock);
-    let stream = f.create("a").await;
-    let fence = f.take(stream, NODE, NONCE).await;
+/// An executor can thereby resolve an unknown outcome after a restart.
+pub async fn the_last_sequence_survives_reopening<R: Reopen>(storage: &R, clock: Arc<TestClock>) {
+    let f = Fixture::open(storage, &clock);
+    let (stream, fence) = f.create_claimed("a").await;
     let mut last = None;
     for seq in 1..=4 {
         let commit = executor(stream, fence, seq, seq, vec![step("s")]);
@@ -90,7 +90,7 @@ pub async fn the_last_sequence_is_known<R: Reopen>(place: &R, clock: Arc<TestClo
         last = Some(commit);
     }
     f.accept(inbox(stream, vec![event("x")])).await;
-    let f = again(f, place);
+    let f = reopen(f, storage);
     let outcome = f.commit_one(last.unwrap()).await;
     assert!(
         matches!(outcome, Outcome::Duplicate { first, .. } if first.0 == 4),
@@ -106,16 +106,17 @@ pub async fn the_last_sequence_is_known<R: Reopen>(place: &R, clock: Arc<TestClo
     assert_eq!(f.numbers(stream).await, [0, 1, 2, 3, 4, 5, 6]);
 }
 
-/// So is the last sequence of a commit that had no records.
-pub async fn a_last_commit_without_records_is_known<R: Reopen>(place: &R, clock: Arc<TestClock>) {
-    let f = Fixture::open(place, &clock);
-    let stream = f.create("a").await;
-    let fence = f.take(stream, NODE, NONCE).await;
+pub async fn a_last_commit_without_records_survives_reopening<R: Reopen>(
+    storage: &R,
+    clock: Arc<TestClock>,
+) {
+    let f = Fixture::open(storage, &clock);
+    let (stream, fence) = f.create_claimed("a").await;
     f.accept(executor(stream, fence, 1, 1, vec![step("s")]))
         .await;
     let empty = executor(stream, fence, 2, 2, vec![]);
     f.accept(empty.clone()).await;
-    let f = again(f, place);
+    let f = reopen(f, storage);
     assert!(matches!(
         f.commit_one(empty).await,
         Outcome::Duplicate { .. }
@@ -124,11 +125,9 @@ pub async fn a_last_commit_without_records_is_known<R: Reopen>(place: &R, clock:
         .await;
 }
 
-/// Counts of inbox records and unconsumed events are what they were.
-pub async fn counts_are_what_they_were<R: Reopen>(place: &R, clock: Arc<TestClock>) {
-    let f = Fixture::open(place, &clock);
-    let stream = f.create("a").await;
-    let fence = f.take(stream, NODE, NONCE).await;
+pub async fn counts_survive_reopening<R: Reopen>(storage: &R, clock: Arc<TestClock>) {
+    let f = Fixture::open(storage, &clock);
+    let (stream, fence) = f.create_claimed("a").await;
     f.accept(inbox(stream, vec![event("x"), event("y"), event("z")]))
         .await;
     f.accept(executor(stream, fence, 1, 4, vec![wait_completed(&[1])]))
@@ -138,19 +137,18 @@ pub async fn counts_are_what_they_were<R: Reopen>(place: &R, clock: Arc<TestCloc
         (before.frame.inbox_count, before.frame.unconsumed_events),
         (4, 2)
     );
-    let f = again(f, place);
+    let f = reopen(f, storage);
     assert_eq!(f.head(stream).await, before);
     let mut suspend = executor(stream, fence, 2, 5, vec![]);
     suspend.guards.push(Guard::InboxSeen(4));
     f.accept(suspend).await;
 }
 
-/// Takeovers and progress are what they were.
-pub async fn takeovers_and_progress_are_what_they_were<R: Reopen>(
-    place: &R,
+pub async fn takeovers_and_progress_survive_reopening<R: Reopen>(
+    storage: &R,
     clock: Arc<TestClock>,
 ) {
-    let f = Fixture::open(place, &clock);
+    let f = Fixture::open(storage, &clock);
     let stream = f.create("a").await;
     for nonce in 1..=3 {
         let fence = f.try_take(stream, NODE, Nonce(nonce)).await.unwrap();
@@ -158,7 +156,7 @@ pub async fn takeovers_and_progress_are_what_they_were<R: Reopen>(
             .await;
     }
     assert_eq!(f.head(stream).await.takeovers, 2);
-    let f = again(f, place);
+    let f = reopen(f, storage);
     let fence = f.try_take(stream, NODE, NONCE).await.unwrap();
     assert_eq!(f.head(stream).await.takeovers, 3);
     f.accept(with_progress(executor(
@@ -169,27 +167,22 @@ pub async fn takeovers_and_progress_are_what_they_were<R: Reopen>(
         vec![step("s")],
     )))
     .await;
-    let f = again(f, place);
+    let f = reopen(f, storage);
     f.try_take(stream, OTHER, NONCE).await.unwrap();
-    assert_eq!(
-        f.head(stream).await.takeovers,
-        1,
-        "the progress was remembered"
-    );
+    assert_eq!(f.head(stream).await.takeovers, 1, "the progress survives");
 }
 
-/// Where only one process can have the store open, leases end with it; fences do not.
-pub async fn leases_of_an_exclusive_store_are_void<R: Reopen>(place: &R, clock: Arc<TestClock>) {
-    let f = Fixture::open(place, &clock);
+/// If only one process can open the store, leases end with the process. Fences do not.
+pub async fn leases_of_an_exclusive_store_end_with_the_process<R: Reopen>(
+    storage: &R,
+    clock: Arc<TestClock>,
+) {
+    let f = Fixture::open(storage, &clock);
     let exclusive = f.store.describe().exclusive;
     let stream = f.create("a").await;
     let old = f.take(stream, NODE, NONCE).await;
-    let f = again(f, place);
-    assert_eq!(
-        f.head(stream).await.fence(),
-        Some(old),
-        "fences are never forgotten"
-    );
+    let f = reopen(f, storage);
+    assert_eq!(f.head(stream).await.fence(), Some(old), "fences survive");
     let taken = f.try_take(stream, OTHER, Nonce(0x22)).await;
     assert_eq!(taken.is_some(), exclusive);
     if taken.is_some() {
@@ -200,15 +193,14 @@ pub async fn leases_of_an_exclusive_store_are_void<R: Reopen>(place: &R, clock: 
     }
 }
 
-/// A revocation is never forgotten.
-pub async fn a_revocation_is_remembered<R: Reopen>(place: &R, clock: Arc<TestClock>) {
-    let f = Fixture::open(place, &clock);
+pub async fn a_revocation_survives_reopening<R: Reopen>(storage: &R, clock: Arc<TestClock>) {
+    let f = Fixture::open(storage, &clock);
     let stream = f.create("a").await;
     let old = f.take(stream, NODE, NONCE).await;
     let mut revoke = inbox(stream, vec![event("stop")]);
     revoke.lease = InboxLease::Revoke;
     f.accept(revoke).await;
-    let f = again(f, place);
+    let f = reopen(f, storage);
     assert_eq!(
         f.refuse(executor(stream, old, 1, 2, vec![step("s")])).await,
         Refusal::Fenced
@@ -216,44 +208,46 @@ pub async fn a_revocation_is_remembered<R: Reopen>(place: &R, clock: Arc<TestClo
     assert_eq!(f.take(stream, NODE, NONCE).await.epoch, Epoch(3));
 }
 
-/// Stream numbers go on where they ended; none is used twice.
-pub async fn stream_numbers_continue_after_reopening<R: Reopen>(place: &R, clock: Arc<TestClock>) {
-    let mut f = Fixture::open(place, &clock);
+pub async fn stream_numbers_continue_after_reopening<R: Reopen>(
+    storage: &R,
+    clock: Arc<TestClock>,
+) {
+    let mut f = Fixture::open(storage, &clock);
     let mut last = None;
     for n in 0..4 {
         let number = f.create(&format!("s{n}")).await;
         assert!(last < Some(number));
         last = Some(number);
-        f = again(f, place);
+        f = reopen(f, storage);
     }
     for n in 0..4 {
         assert!(f.head_of(&format!("s{n}")).await.is_some());
     }
 }
 
-/// A removed stream stays away; neither its number nor its term is used again.
-pub async fn a_removal_is_remembered<R: Reopen>(place: &R, clock: Arc<TestClock>) {
-    let f = Fixture::open(place, &clock);
+/// Neither the number nor the term of a removed stream is used again.
+pub async fn a_removal_survives_reopening<R: Reopen>(storage: &R, clock: Arc<TestClock>) {
+    let f = Fixture::open(storage, &clock);
     f.create("kept").await;
     let stream = f.create("a").await;
     let term = f.head(stream).await.term;
     f.accept(closing(stream)).await;
     f.accept(removal(&[stream])).await;
-    let f = again(f, place);
+    let f = reopen(f, storage);
     assert_eq!(f.head_of("a").await, None);
     assert!(f.head_of("kept").await.is_some());
     let anew = f.create("a").await;
     assert!(anew > stream && f.head(anew).await.term > term);
 }
 
-/// Dropped records stay dropped, a closed stream stays closed, deleted rows stay deleted.
-pub async fn deleted_data_stays_deleted<R: Reopen>(place: &R, clock: Arc<TestClock>) {
-    let f = Fixture::open(place, &clock);
+/// Covers dropped records, closed streams and deleted rows.
+pub async fn deleted_data_stays_deleted<R: Reopen>(storage: &R, clock: Arc<TestClock>) {
+    let f = Fixture::open(storage, &clock);
     let stream = f.create("a").await;
     let mut commit = inbox(stream, vec![event("x"), event("y"), event("z")]);
     commit.rows.put.push(Row::Timer(timer(stream, 5, None)));
     f.accept(commit).await;
-    let f = again(f, place);
+    let f = reopen(f, storage);
     let mut commit = inbox(stream, vec![]);
     commit.drop = vec![range(2, 9)];
     commit
@@ -263,17 +257,19 @@ pub async fn deleted_data_stays_deleted<R: Reopen>(place: &R, clock: Arc<TestClo
     commit.close = true;
     f.accept(commit).await;
     let before = f.head(stream).await;
-    let f = again(f, place);
+    let f = reopen(f, storage);
     assert_eq!(f.head(stream).await, before);
     assert_eq!(f.numbers(stream).await, [0, 1]);
     assert_eq!(f.refuse(inbox(stream, vec![])).await, Refusal::Closed);
     assert!(f.timers(Timestamp::from_millis(u64::MAX)).await.is_empty());
 }
 
-/// A status that changes together with nothing but records is remembered, in the head and in the
-/// list.
-pub async fn a_status_change_alone_is_remembered<R: Reopen>(place: &R, clock: Arc<TestClock>) {
-    let f = Fixture::open(place, &clock);
+/// Only the status and records change. The head and the list have the new status.
+pub async fn a_status_change_alone_survives_reopening<R: Reopen>(
+    storage: &R,
+    clock: Arc<TestClock>,
+) {
+    let f = Fixture::open(storage, &clock);
     let stream = f
         .create_with(run_creation("a", "order", RunStatus::Queued))
         .await;
@@ -281,7 +277,7 @@ pub async fn a_status_change_alone_is_remembered<R: Reopen>(place: &R, clock: Ar
     commit.status = Some(RunStatus::Waiting);
     f.accept(commit).await;
     let before = f.head(stream).await;
-    let f = again(f, place);
+    let f = reopen(f, storage);
     assert_eq!(f.head(stream).await, before);
     let waiting = ListQuery {
         statuses: vec![RunStatus::Waiting],
@@ -292,9 +288,8 @@ pub async fn a_status_change_alone_is_remembered<R: Reopen>(place: &R, clock: Ar
     assert_eq!(row.map(|row| row.status), Some(RunStatus::Waiting));
 }
 
-/// Effects that were not delivered are there, and those that were are not.
-pub async fn effects_are_what_they_were<R: Reopen>(place: &R, clock: Arc<TestClock>) {
-    let f = Fixture::open(place, &clock);
+pub async fn effects_survive_reopening<R: Reopen>(storage: &R, clock: Arc<TestClock>) {
+    let f = Fixture::open(storage, &clock);
     let stream = f.create("a").await;
     let long = effect(stream, &"l".repeat(5_000));
     let (x, y) = (effect(stream, "x"), effect(stream, "y"));
@@ -306,14 +301,13 @@ pub async fn effects_are_what_they_were<R: Reopen>(place: &R, clock: Arc<TestClo
     clear.rows.delete.push(RowKey::Outbox(stream, y.key));
     f.accept(clear).await;
     drop(f);
-    let f = Fixture::open(place, &clock);
+    let f = Fixture::open(storage, &clock);
     assert_eq!(f.outbox().await, [long, x]);
     assert!(f.head(stream).await.closed);
 }
 
-/// A fork's numbering, and the rows of streams and producers, are what they were.
-pub async fn user_streams_are_what_they_were<R: Reopen>(place: &R, clock: Arc<TestClock>) {
-    let f = Fixture::open(place, &clock);
+pub async fn user_streams_survive_reopening<R: Reopen>(storage: &R, clock: Arc<TestClock>) {
+    let f = Fixture::open(storage, &clock);
     let mut creation = sample::creation("streams/fork");
     creation.begins_at = RecordNumber(40);
     creation.records.clear();
@@ -328,7 +322,7 @@ pub async fn user_streams_are_what_they_were<R: Reopen>(place: &R, clock: Arc<Te
     empty.records.clear();
     let empty = f.create_with(empty).await;
     f.accept(append).await;
-    let f = again(f, place);
+    let f = reopen(f, storage);
     assert_eq!(f.numbers(stream).await, [40]);
     assert_eq!(f.head(stream).await.next, RecordNumber(41));
     assert_eq!(f.head(empty).await.next, RecordNumber(7));
@@ -337,9 +331,11 @@ pub async fn user_streams_are_what_they_were<R: Reopen>(place: &R, clock: Arc<Te
     assert_eq!(f.row(producer.key()).await, Some(producer));
 }
 
-/// Shared rows, the times that the store filled in, and gates are what they were.
-pub async fn shared_rows_and_gates_are_what_they_were<R: Reopen>(place: &R, clock: Arc<TestClock>) {
-    let f = Fixture::open(place, &clock);
+pub async fn shared_rows_and_gates_survive_reopening<R: Reopen>(
+    storage: &R,
+    clock: Arc<TestClock>,
+) {
+    let f = Fixture::open(storage, &clock);
     let mut commit = run_creation("a", "order", RunStatus::Queued);
     commit.gate = Gate::Held;
     let kept = sample::shared(SharedKind::Slot, &["l".into(), 1.into()], "kept");
@@ -359,7 +355,7 @@ pub async fn shared_rows_and_gates_are_what_they_were<R: Reopen>(place: &R, cloc
     ];
     let needs = f.create_with(commit).await;
     let before = heads(&f).await;
-    let f = again(f, place);
+    let f = reopen(f, storage);
     assert_eq!(heads(&f).await, before);
     assert_eq!(f.head(held).await.gate, Gate::Held);
     assert_eq!(f.head(needs).await.gate, Gate::NeedsSlot);

@@ -1,9 +1,9 @@
-//! Commits sent again because their outcome was lost: they take effect once, and are answered as
-//! the first time.
+//! Commits that are sent again because their outcome was lost: they take effect once, and have the
+//! same outcome.
 
 use std::time::Duration;
 
-use everstep_model::{RunStatus, StreamNumber};
+use everstep_model::{NodeId, RunStatus, StreamNumber};
 use everstep_store::{
     Claim, Commit, CommitId, CommitTime, Gate, GateChange, Guard, InboxLease, KeyPart, Outcome,
     Refusal, Row, RowKey, SharedKind, SharedRow, Store,
@@ -16,22 +16,22 @@ use crate::sample::{
     step, timer,
 };
 
-/// The commit as number `number` of a node.
-fn numbered(commit: impl Into<Commit>, number: u64) -> Commit {
-    let node = NODE;
+fn with_id(commit: impl Into<Commit>, node: NodeId, number: u64) -> Commit {
     let mut commit = commit.into();
     commit.set_id(CommitId { node, number });
     commit
+}
+
+fn numbered(commit: impl Into<Commit>, number: u64) -> Commit {
+    with_id(commit, NODE, number)
 }
 
 fn by_other(commit: impl Into<Commit>, number: u64) -> Commit {
-    let node = OTHER;
-    let mut commit = commit.into();
-    commit.set_id(CommitId { node, number });
-    commit
+    with_id(commit, OTHER, number)
 }
 
-/// Sends a batch, lets others go on, sends it again: the same answer, and nothing has changed.
+/// Sends a batch, then `between`, then the batch again. Asserts that the outcomes are the same and
+/// that nothing changes.
 async fn sent_twice<S: Store>(
     f: &Fixture<S>,
     batch: Vec<Commit>,
@@ -55,8 +55,8 @@ async fn every_head<S: Store>(f: &Fixture<S>) -> Vec<everstep_store::Head> {
     heads
 }
 
-/// A creation is one even if it is sent twice, and the claim that came with it stands.
-pub async fn a_creation_sent_again_is_still_the_creation<S: Store>(f: &Fixture<S>) {
+/// The claim of the creation stays valid.
+pub async fn a_creation_sent_again_has_the_same_outcome<S: Store>(f: &Fixture<S>) {
     let mut commit = creation("a");
     commit.claim = Some(Claim {
         node: NODE,
@@ -70,8 +70,8 @@ pub async fn a_creation_sent_again_is_still_the_creation<S: Store>(f: &Fixture<S
     assert_eq!(f.numbers(stream).await, [0]);
 }
 
-/// The firing of a timer, which removes the row that it requires.
-pub async fn a_timer_that_fires_twice_has_one_effect<S: Store>(f: &Fixture<S>) {
+/// The commit deletes the row that it requires, so it would be refused without its id.
+pub async fn a_timer_sent_again_fires_once<S: Store>(f: &Fixture<S>) {
     let mut commit = creation("a");
     commit
         .rows
@@ -94,8 +94,8 @@ pub async fn a_timer_that_fires_twice_has_one_effect<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.numbers(stream).await, [0, 1]);
 }
 
-/// An event, though others have sent one in between.
-pub async fn an_event_sent_again_lands_once<S: Store>(f: &Fixture<S>) {
+/// Another node sends an event in between.
+pub async fn an_event_sent_again_is_appended_once<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let event_of = |text| inbox(stream, vec![event(text)]);
     let between = by_other(event_of("other"), 7);
@@ -103,10 +103,9 @@ pub async fn an_event_sent_again_lands_once<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.numbers(stream).await, [0, 1, 2]);
 }
 
-/// A batch of several, some of them refused: each has its own answer again.
-pub async fn a_batch_sent_again_is_answered_one_by_one<S: Store>(f: &Fixture<S>) {
-    let stream = f.create("a").await;
-    let fence = f.take(stream, NODE, NONCE).await;
+/// Some commits of the batch are refused.
+pub async fn a_batch_sent_again_has_the_same_outcomes<S: Store>(f: &Fixture<S>) {
+    let (stream, fence) = f.create_claimed("a").await;
     let open = RowKey::Rpc(stream, rpc(stream, "q").id);
     let mut refused = inbox(stream, vec![event("answer")]);
     refused.guards.push(Guard::RowPresent(open));
@@ -116,7 +115,7 @@ pub async fn a_batch_sent_again_is_answered_one_by_one<S: Store>(f: &Fixture<S>)
         numbered(executor(stream, fence, 1, 1, vec![step("s")]), 6),
         numbered(creation("b"), 7),
     ];
-    // What was refused stays refused, though it would be accepted by now.
+    // The refused commit stays refused, although it would be accepted now.
     let mut between = inbox(stream, vec![]);
     between.rows.put.push(Row::Rpc(rpc(stream, "q")));
     let outcomes = sent_twice(f, batch, Some(between.into())).await;
@@ -124,10 +123,9 @@ pub async fn a_batch_sent_again_is_answered_one_by_one<S: Store>(f: &Fixture<S>)
     let Outcome::Committed { before, .. } = &outcomes[2] else {
         panic!("{outcomes:?}");
     };
-    assert_eq!(before.len(), 1, "the event before it is told again");
+    assert_eq!(before.len(), 1, "the event before it is reported again");
 }
 
-/// Some of what was sent before, together with something new.
 pub async fn the_rest_of_a_batch_may_be_sent_again_with_more<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let commit = |number| numbered(inbox(stream, vec![event("x")]), number);
@@ -138,8 +136,8 @@ pub async fn the_rest_of_a_batch_may_be_sent_again_with_more<S: Store>(f: &Fixtu
     assert_eq!(f.numbers(stream).await, [0, 1, 2, 3]);
 }
 
-/// A batch that arrives after its node went on, for instance held up on its way, has no effect.
-pub async fn an_overtaken_commit_is_refused<S: Store>(f: &Fixture<S>) {
+/// A batch that arrives after a later batch of the same node has no effect.
+pub async fn a_late_commit_is_refused<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let commit = |number| numbered(inbox(stream, vec![event("x")]), number);
     f.accept(commit(1)).await;
@@ -151,8 +149,7 @@ pub async fn an_overtaken_commit_is_refused<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.numbers(stream).await, [0, 1, 2, 3]);
 }
 
-/// What came too late does not take the place of what can still be sent again.
-pub async fn an_overtaken_commit_discards_no_outcome<S: Store>(f: &Fixture<S>) {
+pub async fn a_late_commit_discards_no_outcome<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let commit = |number| numbered(inbox(stream, vec![event("x")]), number);
     let last = f.commit_one(commit(5)).await;
@@ -161,7 +158,6 @@ pub async fn an_overtaken_commit_discards_no_outcome<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.numbers(stream).await, [0, 1]);
 }
 
-/// Guards on shared rows are answered as the first time, and rows are put and deleted once.
 pub async fn shared_rows_sent_again_change_once<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let slot = |value: &str| shared(SharedKind::Slot, &[KeyPart::from("s")], value);
@@ -201,7 +197,7 @@ pub async fn shared_rows_sent_again_change_once<S: Store>(f: &Fixture<S>) {
     assert_eq!(rate.committed_at, CommitTime::At(START));
 }
 
-/// A gate is opened once: a commit that is sent again does not open what was held since.
+/// The gate was closed in between, and stays closed.
 pub async fn a_gate_sent_again_is_opened_once<S: Store>(f: &Fixture<S>) {
     let mut held = run_creation("a", "order", RunStatus::Queued);
     held.gate = Gate::Held;
@@ -216,7 +212,7 @@ pub async fn a_gate_sent_again_is_opened_once<S: Store>(f: &Fixture<S>) {
     assert_eq!((head.gate, head.ready), (Gate::Held, true));
 }
 
-/// A commit that came too early stays refused under its id; a new id is judged anew.
+/// The same commit with a new id is judged again.
 pub async fn a_commit_that_was_too_early_stays_refused<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let due = f.now().after(Duration::from_secs(1));

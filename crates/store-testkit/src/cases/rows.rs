@@ -1,4 +1,4 @@
-//! Rows beside the journals, and the guards that look at them.
+//! Rows of streams, and guards on them.
 
 use everstep_model::{Name, Payload, RpcId};
 use everstep_store::{Guard, Outcome, Refusal, Row, RowKey, RpcRow, Store};
@@ -10,8 +10,8 @@ fn key(row: &RpcRow) -> RowKey {
     RowKey::Rpc(row.stream, row.id.clone())
 }
 
-/// An rpc row comes back whole, with and without its optional parts.
-pub async fn an_rpc_row_comes_back<S: Store>(f: &Fixture<S>) {
+/// With and without optional fields.
+pub async fn an_rpc_row_is_read_as_written<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let full = rpc(stream, "full");
     let bare = RpcRow {
@@ -27,7 +27,7 @@ pub async fn an_rpc_row_comes_back<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.row(RowKey::Rpc(stream, RpcId("ful".into()))).await, None);
 }
 
-/// Of two answers in one batch the first takes the row, the second finds it gone.
+/// Of two answers in one batch, the first deletes the row and the second is refused.
 pub async fn a_present_row_is_required_once<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let open = rpc(stream, "r");
@@ -46,8 +46,7 @@ pub async fn a_present_row_is_required_once<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.refuse(answer()).await, Refusal::RowAbsent);
 }
 
-/// A row that must be absent refuses with itself.
-pub async fn an_absent_row_is_required<S: Store>(f: &Fixture<S>) {
+pub async fn a_row_that_must_be_absent_refuses_the_commit<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let row = idempotency("order", "key", "a");
     let mut commit = inbox(stream, vec![]);
@@ -57,7 +56,6 @@ pub async fn an_absent_row_is_required<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.refuse(commit).await, Refusal::RowPresent(Box::new(row)));
 }
 
-/// A row put again replaces the old one.
 pub async fn a_row_put_again_is_replaced<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let old = rpc(stream, "r");
@@ -73,7 +71,7 @@ pub async fn a_row_put_again_is_replaced<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.row(key(&old)).await, Some(Row::Rpc(new)));
 }
 
-/// Keys that look alike when joined are different keys.
+/// The concatenated parts of these keys are equal or similar.
 pub async fn keys_with_common_prefixes_are_distinct<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let pairs = [
@@ -99,7 +97,6 @@ pub async fn keys_with_common_prefixes_are_distinct<S: Store>(f: &Fixture<S>) {
     }
 }
 
-/// Long keys are kept apart in their whole length.
 pub async fn long_keys_are_distinct<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let workflow: Name = name(&"ü".repeat(256));
@@ -120,7 +117,6 @@ pub async fn long_keys_are_distinct<S: Store>(f: &Fixture<S>) {
     }
 }
 
-/// Deleting what is not there is no error and touches nothing else.
 pub async fn deleting_nothing_is_no_error<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let row = rpc(stream, "r");

@@ -43,8 +43,8 @@ fn all(kind: SharedKind) -> RowRange {
     }
 }
 
-/// Rows of every kind come back as they were, whatever their parts hold.
-pub async fn a_shared_row_comes_back_as_it_was<S: Store>(f: &Fixture<S>) {
+/// Covers all kinds and unusual parts of keys.
+pub async fn a_shared_row_is_read_as_written<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let parts = [
         vec![],
@@ -62,7 +62,7 @@ pub async fn a_shared_row_comes_back_as_it_was<S: Store>(f: &Fixture<S>) {
     }
 }
 
-/// Commits of all kinds and of different streams see and change the same row.
+/// Commits of all kinds see and change the same row.
 pub async fn commits_of_all_streams_share_a_row<S: Store>(f: &Fixture<S>) {
     let (a, b) = (f.create("a").await, f.create("b").await);
     let row = slot(0, "a");
@@ -89,7 +89,7 @@ pub async fn commits_of_all_streams_share_a_row<S: Store>(f: &Fixture<S>) {
     assert_eq!(stored(f, &row.key).await, Some(slot(0, "b")));
 }
 
-/// A row that differs from the one named stays, and the rest of the commit applies.
+/// A row that differs stays, and the rest of the commit applies.
 pub async fn a_shared_row_is_deleted_by_value<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     put(f, stream, &[slot(0, "new"), slot(1, "one"), slot(2, "two")]).await;
@@ -113,7 +113,6 @@ pub async fn a_shared_row_is_deleted_by_value<S: Store>(f: &Fixture<S>) {
     assert_eq!(stored(f, &slot(0, "").key).await, Some(slot(0, "newer")));
 }
 
-/// Deletions come before the rows that the same commit puts.
 pub async fn a_commit_may_replace_what_it_deletes<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     put(f, stream, &[slot(0, "old")]).await;
@@ -124,7 +123,7 @@ pub async fn a_commit_may_replace_what_it_deletes<S: Store>(f: &Fixture<S>) {
     assert_eq!(stored(f, &slot(0, "").key).await, Some(slot(0, "new")));
 }
 
-/// The store fills in the time of the commit by its own clock, and compares it.
+/// The time is compared like the rest of the row.
 pub async fn the_store_fills_in_the_time_of_the_commit<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let rate = |value: &str, committed_at| SharedRow {
@@ -159,7 +158,7 @@ pub async fn the_store_fills_in_the_time_of_the_commit<S: Store>(f: &Fixture<S>)
     assert_eq!(stored(f, &second.key).await, None);
 }
 
-/// Removing a stream does not remove shared rows; the removing commit names those that go.
+/// The removal deletes the shared rows that it names.
 pub async fn a_removal_leaves_shared_rows<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     put(f, stream, &[slot(0, "a"), slot(1, "a")]).await;
@@ -172,14 +171,13 @@ pub async fn a_removal_leaves_shared_rows<S: Store>(f: &Fixture<S>) {
         f.rows(all(SharedKind::Slot)).await,
         [slot(0, "a"), slot(2, "b")]
     );
-    // A sweep clears rows of streams that are gone.
+    // A sweep clears rows of removed streams.
     let mut sweep = row_change(stream);
     sweep.rows.delete_exact.push(slot(0, "a"));
     f.accept(sweep).await;
     assert_eq!(f.rows(all(SharedKind::Slot)).await, [slot(2, "b")]);
 }
 
-/// A closed run lets its shared rows go.
 pub async fn a_closed_stream_deletes_shared_rows<S: Store>(f: &Fixture<S>) {
     let stream = f
         .create_with(run_creation("a", "order", RunStatus::Running))
@@ -194,8 +192,7 @@ pub async fn a_closed_stream_deletes_shared_rows<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.rows(all(SharedKind::Slot)).await, []);
 }
 
-/// A range returns the rows of one kind below a prefix, in the order of their keys, in both
-/// directions.
+/// Covers prefixes and both directions.
 pub async fn a_range_follows_the_order_of_keys<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let waiter = |parts: &[KeyPart]| shared(SharedKind::Waiter, parts, "w");
@@ -237,13 +234,12 @@ pub async fn a_range_follows_the_order_of_keys<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.rows(page(&rows[0], false, 2)).await, rows[1..3]);
     assert_eq!(f.rows(page(&rows[3], true, 1)).await, rows[2..3]);
     assert_eq!(f.rows(page(&rows[3], false, 9)).await, []);
-    // A key that does not exist is a place in the range, also outside the prefix.
+    // A range may begin at a key that does not exist, also outside the prefix.
     let before = waiter(&[text("Z")]);
     assert_eq!(f.rows(page(&before, false, 9)).await, rows[..4]);
     assert_eq!(f.rows(page(&rows[6], true, 9)).await, backwards);
 }
 
-/// A refused commit changes no shared row.
 pub async fn a_refused_commit_changes_no_shared_row<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     put(f, stream, &[slot(0, "a")]).await;
@@ -256,7 +252,7 @@ pub async fn a_refused_commit_changes_no_shared_row<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.rows(all(SharedKind::Slot)).await, [slot(0, "a")]);
 }
 
-/// A time that the store is to fill in equals no stored row, because stored rows have a time or none.
+/// Stored rows have a time or none.
 pub async fn a_time_to_fill_in_equals_no_stored_row<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     put(f, stream, &[slot(0, "a")]).await;
@@ -272,7 +268,7 @@ pub async fn a_time_to_fill_in_equals_no_stored_row<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.refuse(delete).await, Refusal::RowChanged);
 }
 
-/// Keys sort by kind first, so a key of another kind is before or behind the whole range.
+/// Keys sort by kind first, so a key of another kind is before or after the whole range.
 pub async fn a_range_begins_after_a_key_of_any_kind<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let rows = [slot(0, "a"), slot(1, "b")];

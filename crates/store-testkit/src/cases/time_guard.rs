@@ -10,8 +10,7 @@ use crate::sample::{
     NODE, NONCE, closing, creation, event, executor, inbox, removal, row_change, step, timer,
 };
 
-/// A commit is refused until the store's clock shows the time, and the refusal reports what it
-/// shows.
+/// The refusal reports the time of the store's clock.
 pub async fn a_commit_is_refused_before_its_time<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let due = f.now().after(Duration::from_millis(2_000));
@@ -28,7 +27,6 @@ pub async fn a_commit_is_refused_before_its_time<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.numbers(stream).await, [0, 1]);
 }
 
-/// Every kind of commit is judged by it.
 pub async fn every_kind_of_commit_waits_for_its_time<S: Store>(f: &Fixture<S>) {
     let (open, closed) = (f.create("open").await, f.create("closed").await);
     let fence = f.take(open, NODE, NONCE).await;

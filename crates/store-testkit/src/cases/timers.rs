@@ -1,4 +1,4 @@
-//! Timers: rows in the order they are due, each there until a commit takes it away.
+//! Timers: rows in the order in which they are due, until a commit deletes them.
 
 use everstep_model::record::TimerPurpose;
 use everstep_model::{StreamNumber, Timestamp};
@@ -21,8 +21,8 @@ fn delete<'a>(stream: StreamNumber, timers: impl IntoIterator<Item = &'a TimerRo
 
 const END: Timestamp = Timestamp::from_millis(u64::MAX);
 
-/// Timers come in the order they are due, whatever the order they were set in.
-pub async fn timers_come_in_the_order_they_are_due<S: Store>(f: &Fixture<S>) {
+/// The order in which they were set does not matter.
+pub async fn timers_are_ordered_by_due_time<S: Store>(f: &Fixture<S>) {
     let (a, b) = (f.create("a").await, f.create("b").await);
     let set = [
         timer(a, 300, None),
@@ -44,7 +44,6 @@ pub async fn timers_come_in_the_order_they_are_due<S: Store>(f: &Fixture<S>) {
     assert_eq!(due, sorted);
 }
 
-/// A timer is due at its time, not before.
 pub async fn a_timer_is_due_at_its_time_and_not_before<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let set = timer(stream, 10, None);
@@ -54,10 +53,10 @@ pub async fn a_timer_is_due_at_its_time_and_not_before<S: Store>(f: &Fixture<S>)
     assert_eq!(f.timers(set.due).await, [set]);
 }
 
-/// Paging gives every timer once, ties included.
-pub async fn paging_gives_every_timer_once<S: Store>(f: &Fixture<S>) {
+/// Also covers timers with equal times.
+pub async fn paging_returns_every_timer_once<S: Store>(f: &Fixture<S>) {
     let (a, b) = (f.create("a").await, f.create("b").await);
-    let places = [
+    let locations = [
         None,
         Some("s:0"),
         Some("s:1"),
@@ -66,9 +65,9 @@ pub async fn paging_gives_every_timer_once<S: Store>(f: &Fixture<S>) {
         Some("l/~10/s:0"),
     ];
     for stream in [a, b] {
-        let set: Vec<_> = places
+        let set: Vec<_> = locations
             .iter()
-            .map(|place| timer(stream, 5, *place))
+            .map(|location| timer(stream, 5, *location))
             .collect();
         f.accept(put(stream, &set)).await;
     }
@@ -90,7 +89,7 @@ pub async fn paging_gives_every_timer_once<S: Store>(f: &Fixture<S>) {
     assert_eq!(seen.len(), 12);
 }
 
-/// A timer goes when a commit deletes it; deleting it again is no error.
+/// Deleting a timer twice is no error.
 pub async fn a_deleted_timer_is_not_listed<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let (kept, gone) = (timer(stream, 5, Some("s:0")), timer(stream, 5, Some("s:1")));
@@ -105,8 +104,8 @@ pub async fn a_deleted_timer_is_not_listed<S: Store>(f: &Fixture<S>) {
     );
 }
 
-/// A timer can be set before all others, after those were read.
-pub async fn an_earlier_timer_is_found_later<S: Store>(f: &Fixture<S>) {
+/// A timer may be set that is due before all timers that were read.
+pub async fn an_earlier_timer_can_be_set_later<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let (late, early) = (timer(stream, 100, None), timer(stream, 1, None));
     f.accept(put(stream, [&late])).await;
@@ -117,7 +116,7 @@ pub async fn an_earlier_timer_is_found_later<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.timers(END).await, [early]);
 }
 
-/// One commit may delete a timer and set the same one: it is there afterwards.
+/// A timer that one commit deletes and sets exists afterwards.
 pub async fn deletes_come_before_puts<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let set = timer(stream, 5, None);
@@ -127,7 +126,7 @@ pub async fn deletes_come_before_puts<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.timers(END).await, [set]);
 }
 
-/// Within one batch the last commit decides.
+/// The last commit of the batch decides.
 pub async fn a_batch_may_set_and_delete<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let (x, y) = (timer(stream, 5, None), timer(stream, 6, None));
@@ -140,8 +139,7 @@ pub async fn a_batch_may_set_and_delete<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.timers(END).await, [y]);
 }
 
-/// Purpose and place tell timers of one moment apart, and come back as they were.
-pub async fn purpose_and_place_are_part_of_a_timer<S: Store>(f: &Fixture<S>) {
+pub async fn purpose_and_location_are_part_of_a_timer<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let purposes = [
         TimerPurpose::Sleep,
@@ -155,7 +153,7 @@ pub async fn purpose_and_place_are_part_of_a_timer<S: Store>(f: &Fixture<S>) {
         "{}s:0",
         "scope-of-some-length:7/~18446744073709551615/".repeat(2_000)
     );
-    let places = [
+    let locations = [
         None,
         Some("größe ü:3"),
         Some("a b/x:1:2/~0/s:4294967295"),
@@ -163,10 +161,10 @@ pub async fn purpose_and_place_are_part_of_a_timer<S: Store>(f: &Fixture<S>) {
     ];
     let mut set = Vec::new();
     for purpose in purposes {
-        for place in places {
+        for location in locations {
             set.push(TimerRow {
                 purpose,
-                ..timer(stream, 5, place)
+                ..timer(stream, 5, location)
             });
         }
     }

@@ -1,4 +1,4 @@
-//! Users' streams: their rows, what a change of them is judged by, forks, and how they go.
+//! User streams: their rows, guards on these rows, forks, and removal.
 
 use everstep_model::{RecordNumber, StreamName, StreamNumber};
 use everstep_store::{
@@ -40,8 +40,8 @@ fn change(stream: StreamNumber, from: &StreamRow) -> RowsCommit {
     commit
 }
 
-/// Rows of streams and producers come back whole, with and without their optional parts.
-pub async fn stream_and_producer_rows_come_back<S: Store>(f: &Fixture<S>) {
+/// With and without optional fields.
+pub async fn stream_and_producer_rows_are_read_as_written<S: Store>(f: &Fixture<S>) {
     let (full, bare) = (create(f, "full").await, create(f, "bare").await);
     let long = "p".repeat(3_000);
     let mut commit = inbox(full, vec![]);
@@ -63,8 +63,8 @@ pub async fn stream_and_producer_rows_come_back<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.row(RowKey::Producer(bare, "p".to_owned())).await, None);
 }
 
-/// A row must be what the author has read: neither another nor absent.
-pub async fn a_row_that_changed_refuses<S: Store>(f: &Fixture<S>) {
+/// The row must exist and equal the one that the author has read.
+pub async fn a_changed_row_refuses_the_commit<S: Store>(f: &Fixture<S>) {
     let stream = create(f, "a").await;
     let row = bare_stream_row(stream);
     f.accept(change(stream, &row)).await;
@@ -77,8 +77,7 @@ pub async fn a_row_that_changed_refuses<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.numbers(stream).await, [0]);
 }
 
-/// Of two changes in one batch that read the same row, the first wins.
-pub async fn a_row_that_changed_earlier_in_the_batch_refuses<S: Store>(f: &Fixture<S>) {
+pub async fn a_row_changed_earlier_in_the_batch_refuses_the_commit<S: Store>(f: &Fixture<S>) {
     let stream = create(f, "a").await;
     let row = bare_stream_row(stream);
     let outcomes = f
@@ -88,7 +87,7 @@ pub async fn a_row_that_changed_earlier_in_the_batch_refuses<S: Store>(f: &Fixtu
     assert_eq!(outcomes[1], Outcome::Refused(Refusal::RowChanged));
 }
 
-/// A fork goes on counting where its source ends.
+/// A fork continues the numbers of its source.
 pub async fn a_creation_may_begin_at_any_number<S: Store>(f: &Fixture<S>) {
     let mut commit = user_creation("a");
     commit.begins_at = RecordNumber(40);
@@ -104,8 +103,9 @@ pub async fn a_creation_may_begin_at_any_number<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.page(with_records, 41, 9).await.entries, []);
 }
 
-/// The stream row of a new stream is its own, one that names a stream is that stream's.
-pub async fn a_stream_row_may_be_of_another_stream<S: Store>(f: &Fixture<S>) {
+/// A stream row without a number belongs to the new stream; one with a number belongs to that
+/// stream.
+pub async fn a_commit_may_put_the_row_of_another_stream<S: Store>(f: &Fixture<S>) {
     let source = create(f, "source").await;
     let row = bare_stream_row(source);
     let mut commit = user_creation("fork");
@@ -122,7 +122,7 @@ pub async fn a_stream_row_may_be_of_another_stream<S: Store>(f: &Fixture<S>) {
 }
 
 /// Invariant 27: a closed user stream accepts no records. Its rows may still change.
-pub async fn a_closed_user_stream_changes_rows_but_takes_no_records<S: Store>(f: &Fixture<S>) {
+pub async fn a_closed_user_stream_accepts_rows_but_no_records<S: Store>(f: &Fixture<S>) {
     let stream = create(f, "a").await;
     f.accept(closing(stream)).await;
     let row = bare_stream_row(stream);
@@ -135,7 +135,6 @@ pub async fn a_closed_user_stream_changes_rows_but_takes_no_records<S: Store>(f:
     assert_eq!(f.refuse(late).await, Refusal::Closed);
 }
 
-/// A user's stream goes while it is open, with its rows, and only its own.
 pub async fn an_open_user_stream_is_removed_with_its_rows<S: Store>(f: &Fixture<S>) {
     let (stream, kept) = (create(f, "a").await, create(f, "b").await);
     for stream in [stream, kept] {
@@ -156,7 +155,7 @@ pub async fn an_open_user_stream_is_removed_with_its_rows<S: Store>(f: &Fixture<
     assert_eq!(f.numbers(kept).await, [0, 1]);
 }
 
-/// A removal looks at rows like any commit, also at those that changed earlier in its batch.
+/// Also covers rows that changed earlier in the batch.
 pub async fn a_removal_is_refused_by_its_guards<S: Store>(f: &Fixture<S>) {
     let stream = create(f, "a").await;
     let row = bare_stream_row(stream);
@@ -172,8 +171,8 @@ pub async fn a_removal_is_refused_by_its_guards<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.head_of("streams/a").await, None);
 }
 
-/// With a fork, its source's count goes down.
-pub async fn a_removal_may_change_rows_of_others<S: Store>(f: &Fixture<S>) {
+/// Removing a fork decreases the count in the row of its source.
+pub async fn a_removal_may_change_rows_of_other_streams<S: Store>(f: &Fixture<S>) {
     let (source, fork) = (create(f, "a").await, create(f, "b").await);
     let row = bare_stream_row(source);
     let mut gone = removal(&[fork]);
@@ -185,8 +184,7 @@ pub async fn a_removal_may_change_rows_of_others<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.row(RowKey::Stream(fork)).await, None);
 }
 
-/// A page of large messages ends long before its limit of records, and is never empty for its
-/// bytes.
+/// A page always has at least one record.
 pub async fn a_page_stops_near_its_bytes<S: Store>(f: &Fixture<S>) {
     let stream = create(f, "a").await;
     let large = "x".repeat(1_000);

@@ -1,4 +1,4 @@
-//! Two stores looked at through the whole contract: every head, record, list, timer, mark and row.
+//! Compares two stores through the whole contract: heads, records, lists, timers, marks and rows.
 
 use everstep_model::{Entry, RunStatus, StreamNumber, Timestamp};
 use everstep_store::{
@@ -6,8 +6,8 @@ use everstep_store::{
     SharedKind, SharedRow, Store, TimerQuery, TimerRow,
 };
 
-use super::plan::{FEW, Look};
-use super::resolve::{head, keys, moment, streams, tag, workflow};
+use super::plan::{FEW, PlannedQuery};
+use super::resolve::{head, keys, streams, tag, time_at, workflow};
 use crate::fixture::Fixture;
 use crate::sample;
 
@@ -43,8 +43,8 @@ pub(super) async fn same_everything<S: Store>(candidate: &Fixture<S>, reference:
         "shared rows"
     );
     same_ranges(candidate, reference).await;
-    for look in looks() {
-        same_list(candidate, reference, &look).await;
+    for planned in queries() {
+        same_list(candidate, reference, &planned).await;
     }
 }
 
@@ -93,7 +93,7 @@ pub(super) async fn outbox<S: Store>(f: &Fixture<S>) -> Vec<OutboxRow> {
     }
 }
 
-/// All shared rows, read in pages in both directions.
+/// Reads all shared rows in pages, in both directions.
 pub(super) async fn shared<S: Store>(f: &Fixture<S>) -> Vec<SharedRow> {
     let mut all = Vec::new();
     for kind in SharedKind::ALL {
@@ -117,7 +117,7 @@ pub(super) async fn shared<S: Store>(f: &Fixture<S>) -> Vec<SharedRow> {
     all
 }
 
-/// Ranges below every prefix of every key, from that key on in both directions.
+/// Compares the ranges of each prefix of each key, from that key on in both directions.
 async fn same_ranges<S: Store>(candidate: &Fixture<S>, reference: &Reference) {
     for row in shared(reference).await {
         let parts = row.key.parts();
@@ -166,19 +166,26 @@ pub(super) async fn ready<S: Store>(f: &Fixture<S>) -> Vec<ReadyRun> {
 pub(super) async fn same_list<S: Store>(
     candidate: &Fixture<S>,
     reference: &Reference,
-    look: &Look,
+    planned: &PlannedQuery,
 ) {
-    let expected = listed(reference, look).await;
-    assert_eq!(listed(candidate, look).await, expected, "list {look:?}");
-    let count = candidate.store.count(query(look)).await.unwrap();
+    let expected = listed(reference, planned).await;
+    assert_eq!(
+        listed(candidate, planned).await,
+        expected,
+        "list {planned:?}"
+    );
+    let count = candidate.store.count(query(planned)).await.unwrap();
     let number = expected.iter().map(|(rows, _)| rows.len() as u64).sum();
     let exact = true;
-    assert_eq!(count, Count { number, exact }, "count {look:?}");
+    assert_eq!(count, Count { number, exact }, "count {planned:?}");
 }
 
-/// Every page of a query, with whether it was said to be the last.
-pub(super) async fn listed<S: Store>(f: &Fixture<S>, look: &Look) -> Vec<(Vec<RunRow>, bool)> {
-    let mut query = query(look);
+/// Returns all pages of a query, and for each whether it is the last one.
+pub(super) async fn listed<S: Store>(
+    f: &Fixture<S>,
+    planned: &PlannedQuery,
+) -> Vec<(Vec<RunRow>, bool)> {
+    let mut query = query(planned);
     let mut pages = Vec::new();
     loop {
         let page = f.list(query.clone()).await;
@@ -190,26 +197,26 @@ pub(super) async fn listed<S: Store>(f: &Fixture<S>, look: &Look) -> Vec<(Vec<Ru
     }
 }
 
-fn query(look: &Look) -> ListQuery {
+fn query(planned: &PlannedQuery) -> ListQuery {
     let status = |n: &u8| RunStatus::ALL[usize::from(*n) % RunStatus::ALL.len()];
     ListQuery {
-        workflows: look
+        workflows: planned
             .workflows
             .iter()
             .map(|n| sample::name(&workflow(*n)))
             .collect(),
-        statuses: look.statuses.iter().map(status).collect(),
-        tag: look.tag.map(tag),
-        created_from: look.created_from.map(moment),
-        created_before: look.created_before.map(moment),
-        limit: look.limit,
+        statuses: planned.statuses.iter().map(status).collect(),
+        tag: planned.tag.map(tag),
+        created_from: planned.created_from.map(time_at),
+        created_before: planned.created_before.map(time_at),
+        limit: planned.limit,
         cursor: None,
     }
 }
 
-/// The questions every state is asked.
-pub(super) fn looks() -> Vec<Look> {
-    let all = Look {
+/// Returns the queries by which lists are compared.
+pub(super) fn queries() -> Vec<PlannedQuery> {
+    let all = PlannedQuery {
         workflows: Vec::new(),
         statuses: Vec::new(),
         tag: None,
@@ -217,20 +224,20 @@ pub(super) fn looks() -> Vec<Look> {
         created_before: None,
         limit: 3,
     };
-    let mut looks = vec![all.clone()];
+    let mut queries = vec![all.clone()];
     for n in 0..FEW {
-        looks.push(Look {
+        queries.push(PlannedQuery {
             workflows: vec![n],
             ..all.clone()
         });
-        looks.push(Look {
+        queries.push(PlannedQuery {
             tag: Some(n),
             ..all.clone()
         });
-        looks.push(Look {
+        queries.push(PlannedQuery {
             statuses: vec![n, n + 5, n + 10],
             ..all.clone()
         });
     }
-    looks
+    queries
 }

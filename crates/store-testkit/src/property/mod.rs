@@ -1,9 +1,9 @@
-//! Random batches against the reference: a candidate must answer and look like the in-memory store
-//! at every turn.
+//! Random batches, compared with the reference: after every turn, a store must have the same
+//! outcomes and the same content as the in-memory store.
 //!
-//! A plan is data without numbers from any store (`plan`), so that it shrinks well; it is turned
-//! into commits against what the reference holds at that moment (`resolve`), and after each turn
-//! both stores are looked at through the whole contract (`compare`).
+//! A plan is data without numbers from any store (`plan`), so that it shrinks well. It is turned
+//! into commits based on the current content of the reference (`resolve`). After each turn, both
+//! stores are compared through the whole contract (`compare`).
 
 mod account;
 mod compare;
@@ -25,8 +25,9 @@ use plan::{Turn, turns};
 use resolve::{batch, node};
 pub use workload::Workload;
 
-/// Runs `cases` random plans of about 60 turns on fresh places. A failing plan is shrunk and shown.
-pub fn check<R: Reopen>(cases: u32, place: impl Fn(Arc<dyn Clock>) -> R) {
+/// Runs `cases` random plans of up to 90 turns on fresh storage. A failing plan is shrunk and
+/// shown.
+pub fn check<R: Reopen>(cases: u32, storage: impl Fn(Arc<dyn Clock>) -> R) {
     let config = Config {
         cases,
         failure_persistence: None,
@@ -35,7 +36,7 @@ pub fn check<R: Reopen>(cases: u32, place: impl Fn(Arc<dyn Clock>) -> R) {
     };
     let outcome = TestRunner::new(config).run(&turns(), |turns| {
         let clock = Arc::new(TestClock::new());
-        block_on(play(&place(clock.clone()), clock, &turns));
+        block_on(execute(&storage(clock.clone()), clock, &turns));
         Ok(())
     });
     if let Err(failure) = outcome {
@@ -43,12 +44,12 @@ pub fn check<R: Reopen>(cases: u32, place: impl Fn(Arc<dyn Clock>) -> R) {
     }
 }
 
-async fn play<R: Reopen>(place: &R, clock: Arc<TestClock>, turns: &[Turn]) {
+async fn execute<R: Reopen>(storage: &R, clock: Arc<TestClock>, turns: &[Turn]) {
     let reference = Fixture {
         store: MemoryStore::new(clock.clone()),
         clock: clock.clone(),
     };
-    let mut candidate = Fixture::open(place, &clock);
+    let mut candidate = Fixture::open(storage, &clock);
     let exclusive = candidate.store.describe().exclusive;
     let mut sent = 0;
     for turn in turns {
@@ -82,22 +83,22 @@ async fn play<R: Reopen>(place: &R, clock: Arc<TestClock>, turns: &[Turn]) {
                 }
             }
             Turn::Advance(by) => clock.advance(*by),
-            Turn::Renew(who, ttl) => {
-                reference.renew(node(*who), *ttl).await;
-                candidate.renew(node(*who), *ttl).await;
+            Turn::Renew(number, ttl) => {
+                reference.renew(node(*number), *ttl).await;
+                candidate.renew(node(*number), *ttl).await;
             }
-            Turn::Retire(who) => {
-                reference.store.retire(node(*who)).await.unwrap();
-                candidate.store.retire(node(*who)).await.unwrap();
+            Turn::Retire(number) => {
+                reference.store.retire(node(*number)).await.unwrap();
+                candidate.store.retire(node(*number)).await.unwrap();
             }
             Turn::Reopen => {
                 drop(candidate);
-                candidate = Fixture::open(place, &clock);
+                candidate = Fixture::open(storage, &clock);
                 if exclusive {
                     forget_leases(&reference.store).await;
                 }
             }
-            Turn::Look(query) => {
+            Turn::Query(query) => {
                 compare::same_list(&candidate, &reference, query).await;
                 compare::same_due(&candidate, &reference).await;
             }
@@ -106,7 +107,7 @@ async fn play<R: Reopen>(place: &R, clock: Arc<TestClock>, turns: &[Turn]) {
     }
     same_everything(&candidate, &reference).await;
     drop(candidate);
-    let candidate = Fixture::open(place, &clock);
+    let candidate = Fixture::open(storage, &clock);
     if exclusive {
         forget_leases(&reference.store).await;
     }
@@ -114,7 +115,7 @@ async fn play<R: Reopen>(place: &R, clock: Arc<TestClock>, turns: &[Turn]) {
 }
 
 async fn forget_leases(reference: &MemoryStore) {
-    for who in 0..plan::NODES {
-        reference.retire(node(who)).await.unwrap();
+    for number in 0..plan::NODES {
+        reference.retire(node(number)).await.unwrap();
     }
 }

@@ -1,5 +1,4 @@
-//! What happens, as small numbers: which stream of those there are, a right or a wrong fence, this
-//! or that row.
+//! Random plans of calls, as small numbers without references to a store, so that they shrink well.
 
 use std::time::Duration;
 
@@ -9,7 +8,7 @@ use proptest::prelude::*;
 
 /// Nodes that appear in plans.
 pub(super) const NODES: u8 = 3;
-/// Stream names that appear in plans.
+/// Target names that appear in plans.
 pub(super) const NAMES: u8 = 8;
 /// Workflows, tags, dedup ids and rows of each kind that appear in plans.
 pub(super) const FEW: u8 = 3;
@@ -19,7 +18,7 @@ pub(super) const SHARED: u8 = 12;
 #[derive(Clone, Debug)]
 pub(super) enum Turn {
     Commit(Vec<Change>),
-    /// Commits with ids of this node, perhaps sent again.
+    /// Sends commits with ids of this node, perhaps twice.
     Send {
         sender: u8,
         again: bool,
@@ -29,11 +28,11 @@ pub(super) enum Turn {
     Renew(u8, Duration),
     Retire(u8),
     Reopen,
-    Look(Look),
+    Query(PlannedQuery),
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Look {
+pub(super) struct PlannedQuery {
     pub(super) workflows: Vec<u8>,
     pub(super) statuses: Vec<u8>,
     pub(super) tag: Option<u8>,
@@ -44,46 +43,46 @@ pub(super) struct Look {
 
 #[derive(Clone, Debug)]
 pub(super) struct Change {
-    pub(super) stream: Stream,
-    /// A closed stream whose place it takes.
+    pub(super) stream: Target,
+    /// A closed stream that the new one supersedes.
     pub(super) supersedes: Option<u8>,
-    pub(super) author: Who,
+    pub(super) author: Author,
     /// The number of a new stream's first record.
     pub(super) begins_at: u8,
-    pub(super) records: Vec<Said>,
-    pub(super) guard: Option<Asked>,
+    pub(super) records: Vec<PlannedRecord>,
+    pub(super) guard: Option<PlannedGuard>,
     pub(super) dedup: Option<u8>,
-    pub(super) lease: Lease,
-    pub(super) run: Option<Run>,
+    pub(super) lease: PlannedLease,
+    pub(super) run: Option<PlannedRun>,
     pub(super) status: Option<u8>,
     pub(super) ready: Option<bool>,
     pub(super) close: bool,
-    pub(super) gate: Gating,
-    /// Shared rows that go if they are unchanged.
+    pub(super) gate: PlannedGate,
+    /// Shared rows to delete if they are unchanged.
     pub(super) delete_exact: Vec<u8>,
-    pub(super) put: Vec<Kept>,
-    pub(super) delete: Vec<Kept>,
+    pub(super) put: Vec<PlannedRow>,
+    pub(super) delete: Vec<PlannedRow>,
     pub(super) drop: Vec<(u8, u8)>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Stream {
+pub(super) enum Target {
     Create(u8),
-    /// One of those there are, or one that is not.
+    /// An existing stream, or sometimes an unknown one.
     Existing(u8),
-    /// One or two of those that are closed, or one that is not.
+    /// One or two closed streams, or sometimes an open or unknown one.
     Remove(u8, bool),
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Who {
+pub(super) enum Author {
     Inbox,
-    /// Only rows change.
+    /// A change of rows.
     Rows,
     Executor {
-        right: bool,
+        right_fence: bool,
         seq: Seq,
-        /// How many records before the end it has seen.
+        /// The number of last records that the executor has not seen.
         behind: u8,
         progress: bool,
     },
@@ -98,7 +97,7 @@ pub(super) enum Seq {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Said {
+pub(super) enum PlannedRecord {
     Event(u8),
     Step(u8),
     Wait(u8),
@@ -107,19 +106,19 @@ pub(super) enum Said {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Asked {
+pub(super) enum PlannedGuard {
     InboxSeen(bool),
     EndsAt(bool),
     EventsBelow(u8),
-    Present(Kept),
-    Absent(Kept),
-    Is(Kept),
-    /// Seconds after the beginning.
+    Present(PlannedRow),
+    Absent(PlannedRow),
+    Is(PlannedRow),
+    /// Seconds after the start.
     NotBefore(u8),
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Gating {
+pub(super) enum PlannedGate {
     Keep,
     Open,
     Hold,
@@ -128,7 +127,7 @@ pub(super) enum Gating {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Lease {
+pub(super) enum PlannedLease {
     Keep,
     Take(u8, u8),
     Release,
@@ -137,7 +136,7 @@ pub(super) enum Lease {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Run {
+pub(super) struct PlannedRun {
     pub(super) workflow: u8,
     pub(super) status: u8,
     /// A bit per tag.
@@ -147,7 +146,7 @@ pub(super) struct Run {
 
 /// A row, by kind and number.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kept {
+pub(super) enum PlannedRow {
     Timer(u8),
     Rpc(u8),
     Idempotency(u8),
@@ -171,7 +170,7 @@ fn turn() -> impl Strategy<Value = Turn> {
         3 => (0..NODES, seconds()).prop_map(|(node, ttl)| Turn::Renew(node, ttl)),
         1 => (0..NODES).prop_map(Turn::Retire),
         1 => Just(Turn::Reopen),
-        3 => look().prop_map(Turn::Look),
+        3 => query().prop_map(Turn::Query),
     ]
 }
 
@@ -179,7 +178,7 @@ fn seconds() -> impl Strategy<Value = Duration> {
     (0u64..20).prop_map(Duration::from_secs)
 }
 
-fn look() -> impl Strategy<Value = Look> {
+fn query() -> impl Strategy<Value = PlannedQuery> {
     (
         vec(0..FEW, 0..3),
         vec(0u8..15, 0..4),
@@ -189,7 +188,7 @@ fn look() -> impl Strategy<Value = Look> {
         1usize..5,
     )
         .prop_map(
-            |(workflows, statuses, tag, created_from, created_before, limit)| Look {
+            |(workflows, statuses, tag, created_from, created_before, limit)| PlannedQuery {
                 workflows,
                 statuses,
                 tag,
@@ -202,17 +201,17 @@ fn look() -> impl Strategy<Value = Look> {
 
 pub(super) fn change() -> impl Strategy<Value = Change> {
     let rows = prop_oneof![
-        // Most commits of an engine touch none.
+        // Most commits of an engine change no rows.
         1 => Just((Vec::new(), Vec::new(), Vec::new(), Vec::new())),
-        1 => (vec(kept(), 0..2), vec(kept(), 0..2), drops(), vec(0..SHARED, 0..2)),
+        1 => (vec(row(), 0..2), vec(row(), 0..2), drops(), vec(0..SHARED, 0..2)),
     ];
     (
         (stream(), weighted(0.3, any::<u8>())),
-        who(),
-        (prop_oneof![4 => Just(0), 1 => 0u8..9], vec(said(), 0..4)),
-        weighted(0.15, asked()),
+        author(),
+        (prop_oneof![4 => Just(0), 1 => 0u8..9], vec(record(), 0..4)),
+        weighted(0.15, guard()),
         (weighted(0.15, 0..FEW), weighted(0.2, run())),
-        (marks(), gating()),
+        (marks(), gate()),
         rows,
     )
         .prop_map(|(stream, author, records, guard, given, marks, rows)| {
@@ -243,16 +242,16 @@ pub(super) fn change() -> impl Strategy<Value = Change> {
         })
 }
 
-fn marks() -> impl Strategy<Value = (Lease, Option<u8>, Option<bool>, bool)> {
+fn marks() -> impl Strategy<Value = (PlannedLease, Option<u8>, Option<bool>, bool)> {
     let unrelated = (
         lease(),
         weighted(0.2, 0u8..15),
         weighted(0.2, any::<bool>()),
         prop::bool::weighted(0.03),
     );
-    // As an executor does that suspends or ends its run.
+    // An executor that suspends or ends its run.
     let leaving = (0u8..15, any::<bool>())
-        .prop_map(|(status, close)| (Lease::Release, Some(status), Some(false), close));
+        .prop_map(|(status, close)| (PlannedLease::Release, Some(status), Some(false), close));
     prop_oneof![12 => unrelated, 1 => leaving]
 }
 
@@ -263,15 +262,15 @@ fn drops() -> impl Strategy<Value = Vec<(u8, u8)>> {
     ]
 }
 
-fn stream() -> impl Strategy<Value = Stream> {
+fn stream() -> impl Strategy<Value = Target> {
     prop_oneof![
-        2 => (0..NAMES).prop_map(Stream::Create),
-        12 => any::<u8>().prop_map(Stream::Existing),
-        1 => (any::<u8>(), any::<bool>()).prop_map(|(pick, two)| Stream::Remove(pick, two)),
+        2 => (0..NAMES).prop_map(Target::Create),
+        12 => any::<u8>().prop_map(Target::Existing),
+        1 => (any::<u8>(), any::<bool>()).prop_map(|(pick, two)| Target::Remove(pick, two)),
     ]
 }
 
-fn who() -> impl Strategy<Value = Who> {
+fn author() -> impl Strategy<Value = Author> {
     let seq = prop_oneof![
         12 => Just(Seq::Next),
         3 => Just(Seq::Last),
@@ -279,64 +278,64 @@ fn who() -> impl Strategy<Value = Who> {
         1 => Just(Seq::Behind),
     ];
     prop_oneof![
-        4 => Just(Who::Inbox),
-        1 => Just(Who::Rows),
+        4 => Just(Author::Inbox),
+        1 => Just(Author::Rows),
         6 => (prop::bool::weighted(0.9), seq, 0u8..4, any::<bool>()).prop_map(
-            |(right, seq, behind, progress)| Who::Executor { right, seq, behind, progress }
+            |(right_fence, seq, behind, progress)| Author::Executor { right_fence, seq, behind, progress }
         ),
     ]
 }
 
-fn said() -> impl Strategy<Value = Said> {
+fn record() -> impl Strategy<Value = PlannedRecord> {
     prop_oneof![
-        4 => (0u8..20).prop_map(Said::Event),
-        4 => (0u8..20).prop_map(Said::Step),
-        1 => (0u8..3).prop_map(Said::Wait),
-        1 => (0u8..20).prop_map(Said::Data),
-        1 => Just(Said::Large),
+        4 => (0u8..20).prop_map(PlannedRecord::Event),
+        4 => (0u8..20).prop_map(PlannedRecord::Step),
+        1 => (0u8..3).prop_map(PlannedRecord::Wait),
+        1 => (0u8..20).prop_map(PlannedRecord::Data),
+        1 => Just(PlannedRecord::Large),
     ]
 }
 
-fn asked() -> impl Strategy<Value = Asked> {
+fn guard() -> impl Strategy<Value = PlannedGuard> {
     prop_oneof![
-        prop::bool::weighted(0.6).prop_map(Asked::InboxSeen),
-        prop::bool::weighted(0.6).prop_map(Asked::EndsAt),
-        (0u8..8).prop_map(Asked::EventsBelow),
-        kept().prop_map(Asked::Present),
-        kept().prop_map(Asked::Absent),
-        kept().prop_map(Asked::Is),
-        (0u8..40).prop_map(Asked::NotBefore),
+        prop::bool::weighted(0.6).prop_map(PlannedGuard::InboxSeen),
+        prop::bool::weighted(0.6).prop_map(PlannedGuard::EndsAt),
+        (0u8..8).prop_map(PlannedGuard::EventsBelow),
+        row().prop_map(PlannedGuard::Present),
+        row().prop_map(PlannedGuard::Absent),
+        row().prop_map(PlannedGuard::Is),
+        (0u8..40).prop_map(PlannedGuard::NotBefore),
     ]
 }
 
-fn lease() -> impl Strategy<Value = Lease> {
+fn lease() -> impl Strategy<Value = PlannedLease> {
     prop_oneof![
-        12 => Just(Lease::Keep),
-        4 => (0..NODES, any::<u8>()).prop_map(|(node, nonce)| Lease::Take(node, nonce)),
-        1 => Just(Lease::Release),
-        1 => Just(Lease::Abandon),
-        1 => Just(Lease::Revoke),
+        12 => Just(PlannedLease::Keep),
+        4 => (0..NODES, any::<u8>()).prop_map(|(node, nonce)| PlannedLease::Take(node, nonce)),
+        1 => Just(PlannedLease::Release),
+        1 => Just(PlannedLease::Abandon),
+        1 => Just(PlannedLease::Revoke),
     ]
 }
 
-fn gating() -> impl Strategy<Value = Gating> {
+fn gate() -> impl Strategy<Value = PlannedGate> {
     prop_oneof![
-        20 => Just(Gating::Keep),
-        2 => Just(Gating::Open),
-        1 => Just(Gating::Hold),
-        1 => Just(Gating::NeedSlot),
-        1 => Just(Gating::OpenUnlessBegun),
+        20 => Just(PlannedGate::Keep),
+        2 => Just(PlannedGate::Open),
+        1 => Just(PlannedGate::Hold),
+        1 => Just(PlannedGate::NeedSlot),
+        1 => Just(PlannedGate::OpenUnlessBegun),
     ]
 }
 
-fn run() -> impl Strategy<Value = Run> {
+fn run() -> impl Strategy<Value = PlannedRun> {
     (
         0..FEW,
         0u8..15,
         prop_oneof![3 => Just(0u8), 1 => 0u8..8],
         0u8..10,
     )
-        .prop_map(|(workflow, status, tags, created)| Run {
+        .prop_map(|(workflow, status, tags, created)| PlannedRun {
             workflow,
             status,
             tags,
@@ -344,16 +343,16 @@ fn run() -> impl Strategy<Value = Run> {
         })
 }
 
-fn kept() -> impl Strategy<Value = Kept> {
+fn row() -> impl Strategy<Value = PlannedRow> {
     prop_oneof![
-        (0u8..12).prop_map(Kept::Timer),
-        (0..FEW).prop_map(Kept::Rpc),
-        (0..FEW).prop_map(Kept::Idempotency),
-        (0..FEW).prop_map(Kept::Generation),
-        (0..FEW).prop_map(Kept::Outbox),
-        (0..FEW).prop_map(Kept::Stream),
-        (0..FEW).prop_map(Kept::Producer),
-        (0..SHARED).prop_map(Kept::Shared),
-        (0..SHARED).prop_map(Kept::Shared),
+        (0u8..12).prop_map(PlannedRow::Timer),
+        (0..FEW).prop_map(PlannedRow::Rpc),
+        (0..FEW).prop_map(PlannedRow::Idempotency),
+        (0..FEW).prop_map(PlannedRow::Generation),
+        (0..FEW).prop_map(PlannedRow::Outbox),
+        (0..FEW).prop_map(PlannedRow::Stream),
+        (0..FEW).prop_map(PlannedRow::Producer),
+        (0..SHARED).prop_map(PlannedRow::Shared),
+        (0..SHARED).prop_map(PlannedRow::Shared),
     ]
 }

@@ -1,4 +1,5 @@
-//! Turns a plan's small numbers into commits, by what the reference holds when their batch begins.
+//! Turns the small numbers of a plan into commits, based on the content of the reference before the
+//! batch.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,16 +17,19 @@ use everstep_store::{
     StreamRow, TimerRow,
 };
 
-use super::plan::{Asked, Change, Gating, Kept, Lease, NAMES, Run, Said, Seq, Stream, Who};
+use super::plan::{
+    Author, Change, NAMES, PlannedGate, PlannedGuard, PlannedLease, PlannedRecord, PlannedRow,
+    PlannedRun, Seq, Target,
+};
 use crate::clock::START;
 use crate::fixture::Fixture;
 use crate::sample;
 
-pub(super) fn node(who: u8) -> NodeId {
-    NodeId(u64::from(who) + 1)
+pub(super) fn node(number: u8) -> NodeId {
+    NodeId(u64::from(number) + 1)
 }
 
-pub(super) fn moment(seconds: u8) -> Timestamp {
+pub(super) fn time_at(seconds: u8) -> Timestamp {
     START.after(Duration::from_secs(u64::from(seconds)))
 }
 
@@ -37,13 +41,13 @@ pub(super) fn tag(number: u8) -> String {
     "t".repeat(usize::from(number))
 }
 
-/// Some are users' streams.
+/// Returns the name of a journal, or of a user stream for some numbers.
 fn stream_name(number: u8) -> String {
     let prefix = if number % 4 == 3 { "streams/" } else { "" };
     format!("{prefix}s{number}")
 }
 
-/// The streams there are, in order.
+/// Returns the heads of all streams, by number.
 pub(super) async fn streams<S: Store>(f: &Fixture<S>) -> Vec<Head> {
     let mut heads = Vec::new();
     for name in 0..NAMES {
@@ -67,18 +71,18 @@ pub(super) async fn batch(reference: &Fixture<MemoryStore>, changes: &[Change]) 
 
 struct Resolver<'a> {
     heads: &'a [Head],
-    /// Executor commits of this batch that should succeed, by stream.
+    /// The number of executor commits of this batch that should succeed, by stream.
     ahead: BTreeMap<StreamNumber, u64>,
 }
 
 impl<'a> Resolver<'a> {
     fn commit(&mut self, change: &Change) -> Commit {
         match (change.stream, change.author) {
-            (Stream::Create(name), _) => self.create(name, change).into(),
-            (Stream::Remove(pick, two), _) => self.remove(pick, two, change).into(),
-            (Stream::Existing(pick), Who::Inbox) => self.deliver(pick, change).into(),
-            (Stream::Existing(pick), Who::Rows) => self.change_rows(pick, change).into(),
-            (Stream::Existing(pick), Who::Executor { .. }) => self.append(pick, change).into(),
+            (Target::Create(name), _) => self.create(name, change).into(),
+            (Target::Remove(pick, two), _) => self.remove(pick, two, change).into(),
+            (Target::Existing(pick), Author::Inbox) => self.deliver(pick, change).into(),
+            (Target::Existing(pick), Author::Rows) => self.change_rows(pick, change).into(),
+            (Target::Existing(pick), Author::Executor { .. }) => self.append(pick, change).into(),
         }
     }
 
@@ -91,8 +95,11 @@ impl<'a> Resolver<'a> {
         commit.run = change.run.map(|run| Arc::new(run_row(run, NEW)));
         commit.supersedes = change.supersedes.map(|pick| self.closed(pick));
         commit.claim = match change.lease {
-            Lease::Take(who, nonce) => Some(claim(who, nonce)),
-            Lease::Keep | Lease::Release | Lease::Abandon | Lease::Revoke => None,
+            PlannedLease::Take(node, nonce) => Some(claim(node, nonce)),
+            PlannedLease::Keep
+            | PlannedLease::Release
+            | PlannedLease::Abandon
+            | PlannedLease::Revoke => None,
         };
         commit.ready = change.ready == Some(true);
         commit.gate = gate(change.gate).unwrap_or_default();
@@ -109,10 +116,10 @@ impl<'a> Resolver<'a> {
         commit.records = records(change);
         commit.drop = drops(change, head);
         commit.lease = match change.lease {
-            Lease::Keep | Lease::Take(..) => ExecutorLease::Keep,
-            Lease::Release => ExecutorLease::Release,
-            Lease::Abandon => ExecutorLease::Abandon,
-            Lease::Revoke => ExecutorLease::Revoke,
+            PlannedLease::Keep | PlannedLease::Take(..) => ExecutorLease::Keep,
+            PlannedLease::Release => ExecutorLease::Release,
+            PlannedLease::Abandon => ExecutorLease::Abandon,
+            PlannedLease::Revoke => ExecutorLease::Revoke,
         };
         commit.status = change.status.map(run_status);
         commit.ready = change.ready;
@@ -130,14 +137,14 @@ impl<'a> Resolver<'a> {
         commit.records = records(change);
         commit.drop = drops(change, head);
         commit.lease = match change.lease {
-            Lease::Take(who, nonce) => InboxLease::Claim(claim(who, nonce)),
-            Lease::Revoke => InboxLease::Revoke,
-            Lease::Keep | Lease::Release | Lease::Abandon => InboxLease::Keep,
+            PlannedLease::Take(node, nonce) => InboxLease::Claim(claim(node, nonce)),
+            PlannedLease::Revoke => InboxLease::Revoke,
+            PlannedLease::Keep | PlannedLease::Release | PlannedLease::Abandon => InboxLease::Keep,
         };
         commit.status = change.status.map(run_status);
         commit.ready = change.ready;
         commit.gate = match change.gate {
-            Gating::OpenUnlessBegun => GateChange::OpenUnlessBegun,
+            PlannedGate::OpenUnlessBegun => GateChange::OpenUnlessBegun,
             other => gate(other).map_or(GateChange::Keep, GateChange::Set),
         };
         commit.close = change.close;
@@ -162,14 +169,13 @@ impl<'a> Resolver<'a> {
         commit
     }
 
-    /// A stream that exists, or sometimes one that does not.
+    /// Returns an existing stream, or sometimes an unknown one.
     fn existing(&self, pick: u8) -> (StreamNumber, Option<&'a Head>) {
-        let place = usize::from(pick) % (self.heads.len() + 1);
-        let head = self.heads.get(place);
+        let head = self.heads.get(usize::from(pick) % (self.heads.len() + 1));
         (head.map_or(StreamNumber(999), |head| head.number), head)
     }
 
-    /// A closed stream, or sometimes one that is open or does not exist.
+    /// Returns a closed stream, or sometimes an open or unknown one.
     fn closed(&self, pick: u8) -> StreamNumber {
         let pick = usize::from(pick);
         let closed: Vec<&Head> = self.heads.iter().filter(|head| head.closed).collect();
@@ -181,15 +187,15 @@ impl<'a> Resolver<'a> {
         some.map_or(StreamNumber(999), |head| head.number)
     }
 
-    fn executor(&mut self, who: Who, head: Option<&Head>) -> Executor {
-        let (right, seq, behind, progress) = match who {
-            Who::Executor {
-                right,
+    fn executor(&mut self, author: Author, head: Option<&Head>) -> Executor {
+        let (right_fence, seq, behind, progress) = match author {
+            Author::Executor {
+                right_fence,
                 seq,
                 behind,
                 progress,
-            } => (right, seq, behind, progress),
-            Who::Inbox | Who::Rows => (true, Seq::Next, 0, false),
+            } => (right_fence, seq, behind, progress),
+            Author::Inbox | Author::Rows => (true, Seq::Next, 0, false),
         };
         let mut fence = head.and_then(Head::fence).unwrap_or(Fence {
             epoch: Epoch(1),
@@ -209,7 +215,7 @@ impl<'a> Resolver<'a> {
             Seq::Ahead => last + *ahead + 2,
             Seq::Behind => (last + *ahead).saturating_sub(1),
         };
-        if right {
+        if right_fence {
             *ahead += 1;
         } else {
             fence.nonce = Nonce(fence.nonce.0 + 1);
@@ -224,39 +230,44 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// Stands for the number of a stream that does not exist yet.
+/// The placeholder for the number of a new stream.
 const NEW: StreamNumber = StreamNumber(0);
 
-fn claim(who: u8, nonce: u8) -> Claim {
+fn claim(number: u8, nonce: u8) -> Claim {
     Claim {
-        node: node(who),
+        node: node(number),
         nonce: Nonce(nonce.into()),
     }
 }
 
 fn guards(change: &Change, head: Option<&Head>) -> Vec<Guard> {
-    let asked = change.guard.iter();
-    asked.map(|asked| guard(*asked, head)).collect()
+    let planned = change.guard.iter();
+    planned.map(|planned| guard(*planned, head)).collect()
 }
 
 fn records(change: &Change) -> Vec<Record> {
-    let from_executor = matches!(change.author, Who::Executor { .. });
-    let said = change.records.iter();
-    said.map(|said| record(*said, from_executor)).collect()
+    let from_executor = matches!(change.author, Author::Executor { .. });
+    let planned = change.records.iter();
+    planned
+        .map(|planned| record(*planned, from_executor))
+        .collect()
 }
 
-fn gate(gating: Gating) -> Option<Gate> {
-    match gating {
-        Gating::Keep | Gating::OpenUnlessBegun => None,
-        Gating::Open => Some(Gate::Open),
-        Gating::Hold => Some(Gate::Held),
-        Gating::NeedSlot => Some(Gate::NeedsSlot),
+fn gate(planned: PlannedGate) -> Option<Gate> {
+    match planned {
+        PlannedGate::Keep | PlannedGate::OpenUnlessBegun => None,
+        PlannedGate::Open => Some(Gate::Open),
+        PlannedGate::Hold => Some(Gate::Held),
+        PlannedGate::NeedSlot => Some(Gate::NeedsSlot),
     }
 }
 
 fn rows(change: &Change, stream: StreamNumber) -> RowChanges {
-    let put = change.put.iter().map(|kept| row(*kept, stream));
-    let deleted = change.delete.iter().map(|kept| row(*kept, stream).key());
+    let put = change.put.iter().map(|planned| row(*planned, stream));
+    let deleted = change
+        .delete
+        .iter()
+        .map(|planned| row(*planned, stream).key());
     let exact = change.delete_exact.iter().map(|n| stored(shared(*n)));
     RowChanges {
         put: put.collect(),
@@ -265,7 +276,7 @@ fn rows(change: &Change, stream: StreamNumber) -> RowChanges {
     }
 }
 
-/// One of a few shared rows. Some have the time of their commit.
+/// Returns one of a few shared rows. Some have the time of their commit.
 fn shared(number: u8) -> SharedRow {
     let kind = [SharedKind::Slot, SharedKind::Rate][usize::from(number % 2)];
     let parts = [KeyPart::from("k"), KeyPart::from(u64::from(number / 2 % 3))];
@@ -279,7 +290,7 @@ fn shared(number: u8) -> SharedRow {
     }
 }
 
-/// The row as it is stored by a commit at the beginning.
+/// Returns the row as a commit at [`START`] stores it.
 fn stored(mut row: SharedRow) -> SharedRow {
     row.fill_in(START);
     row
@@ -293,16 +304,16 @@ fn drops(change: &Change, head: Option<&Head>) -> Vec<RecordRange> {
         .collect()
 }
 
-fn record(said: Said, from_executor: bool) -> Record {
-    let mut record = match said {
-        Said::Event(n) => sample::event(&format!("e{n}")),
-        Said::Step(n) if from_executor => sample::step(&format!("s{n}")),
-        Said::Wait(n) if from_executor => {
+fn record(planned: PlannedRecord, from_executor: bool) -> Record {
+    let mut record = match planned {
+        PlannedRecord::Event(n) => sample::event(&format!("e{n}")),
+        PlannedRecord::Step(n) if from_executor => sample::step(&format!("s{n}")),
+        PlannedRecord::Wait(n) if from_executor => {
             sample::wait_completed(&(0..u64::from(n)).collect::<Vec<_>>())
         }
-        Said::Step(n) | Said::Wait(n) => sample::event(&format!("x{n}")),
-        Said::Data(n) => sample::data(&"d".repeat(n.into()), n % 2 == 0),
-        Said::Large => {
+        PlannedRecord::Step(n) | PlannedRecord::Wait(n) => sample::event(&format!("x{n}")),
+        PlannedRecord::Data(n) => sample::data(&"d".repeat(n.into()), n % 2 == 0),
+        PlannedRecord::Large => {
             let mut event = sample::event("large");
             if let everstep_model::Body::Event(event) = &mut event.body {
                 event.payload = Payload::from_value(&"0123456789".repeat(700)).unwrap();
@@ -310,29 +321,29 @@ fn record(said: Said, from_executor: bool) -> Record {
             event
         }
     };
-    if let Said::Event(n) | Said::Step(n) = said {
-        record.time = moment(n);
+    if let PlannedRecord::Event(n) | PlannedRecord::Step(n) = planned {
+        record.time = time_at(n);
     }
     record
 }
 
-fn guard(asked: Asked, head: Option<&Head>) -> Guard {
+fn guard(planned: PlannedGuard, head: Option<&Head>) -> Guard {
     let number = head.map_or(StreamNumber(0), |head| head.number);
-    match asked {
-        Asked::InboxSeen(all) => {
+    match planned {
+        PlannedGuard::InboxSeen(all) => {
             let count = head.map_or(0, |head| head.frame.inbox_count);
             Guard::InboxSeen(if all { count } else { count.saturating_sub(1) })
         }
-        Asked::EndsAt(all) => {
+        PlannedGuard::EndsAt(all) => {
             let end = head.map_or(0, |head| head.next.0);
             Guard::EndsAt(RecordNumber(if all { end } else { end.saturating_sub(1) }))
         }
-        Asked::EventsBelow(limit) => Guard::UnconsumedEventsBelow(limit.into()),
-        Asked::Present(kept) => Guard::RowPresent(row(kept, number).key()),
-        Asked::Absent(kept) => Guard::RowAbsent(row(kept, number).key()),
-        Asked::Is(Kept::Shared(n)) => Guard::RowIs(Row::Shared(stored(shared(n)))),
-        Asked::Is(kept) => Guard::RowIs(row(kept, number)),
-        Asked::NotBefore(seconds) => Guard::NotBefore(moment(seconds)),
+        PlannedGuard::EventsBelow(limit) => Guard::UnconsumedEventsBelow(limit.into()),
+        PlannedGuard::Present(planned) => Guard::RowPresent(row(planned, number).key()),
+        PlannedGuard::Absent(planned) => Guard::RowAbsent(row(planned, number).key()),
+        PlannedGuard::Is(PlannedRow::Shared(n)) => Guard::RowIs(Row::Shared(stored(shared(n)))),
+        PlannedGuard::Is(planned) => Guard::RowIs(row(planned, number)),
+        PlannedGuard::NotBefore(seconds) => Guard::NotBefore(time_at(seconds)),
     }
 }
 
@@ -340,23 +351,22 @@ fn run_status(number: u8) -> RunStatus {
     RunStatus::ALL[usize::from(number) % RunStatus::ALL.len()]
 }
 
-fn run_row(run: Run, number: StreamNumber) -> RunRow {
+fn run_row(run: PlannedRun, number: StreamNumber) -> RunRow {
     let status = run_status(run.status);
     let tags = (0..8).filter(|bit| run.tags & (1 << bit) != 0);
     RunRow {
         tags: tags.map(tag).collect(),
-        created_at: moment(run.created),
+        created_at: time_at(run.created),
         version: run.created.into(),
         ..sample::run(&format!("r{number}"), &workflow(run.workflow), status)
     }
 }
 
-/// One of the rows of a small world.
-pub(super) fn row(kept: Kept, stream: StreamNumber) -> Row {
-    match kept {
-        Kept::Timer(n) => {
-            let places = [None, Some("a:0"), Some("ab:0"), Some("l/~2/a:0")];
-            let place = places[usize::from(n) % places.len()];
+pub(super) fn row(planned: PlannedRow, stream: StreamNumber) -> Row {
+    match planned {
+        PlannedRow::Timer(n) => {
+            let locations = [None, Some("a:0"), Some("ab:0"), Some("l/~2/a:0")];
+            let location = locations[usize::from(n) % locations.len()];
             let purpose = match n % 3 {
                 0 => TimerPurpose::Sleep,
                 1 => TimerPurpose::Wait,
@@ -364,42 +374,48 @@ pub(super) fn row(kept: Kept, stream: StreamNumber) -> Row {
             };
             Row::Timer(TimerRow {
                 purpose,
-                ..sample::timer(stream, u64::from(n) / 4, place)
+                ..sample::timer(stream, u64::from(n) / 4, location)
             })
         }
-        Kept::Rpc(n) => Row::Rpc(sample::rpc(stream, &"r".repeat(usize::from(n)))),
-        Kept::Idempotency(n) => sample::idempotency(&workflow(n), "key", &format!("s{stream}")),
-        Kept::Generation(n) => sample::generation(&"g".repeat(usize::from(n) + 1), 2, stream),
-        Kept::Outbox(n) => Row::Outbox(sample::effect(stream, &"e".repeat(usize::from(n)))),
-        Kept::Stream(n) => Row::Stream(Box::new(StreamRow {
+        PlannedRow::Rpc(n) => Row::Rpc(sample::rpc(stream, &"r".repeat(usize::from(n)))),
+        PlannedRow::Idempotency(n) => {
+            sample::idempotency(&workflow(n), "key", &format!("s{stream}"))
+        }
+        PlannedRow::Generation(n) => sample::generation(&"g".repeat(usize::from(n) + 1), 2, stream),
+        PlannedRow::Outbox(n) => Row::Outbox(sample::effect(stream, &"e".repeat(usize::from(n)))),
+        PlannedRow::Stream(n) => Row::Stream(Box::new(StreamRow {
             forks: n.into(),
             ..sample::stream_row(stream)
         })),
-        Kept::Producer(n) => {
+        PlannedRow::Producer(n) => {
             let id = "p".repeat(usize::from(n % 2));
             Row::Producer(sample::producer(stream, &id, n.into()))
         }
-        Kept::Shared(n) => Row::Shared(shared(n)),
+        PlannedRow::Shared(n) => Row::Shared(shared(n)),
     }
 }
 
-/// Every key a plan can have touched on these streams.
+/// Returns the keys of all rows that plans can put for these streams.
 pub(super) fn keys(numbers: &[StreamNumber]) -> Vec<RowKey> {
     let mut keys = Vec::new();
     for number in numbers {
-        let timers = (0..12).map(Kept::Timer);
+        let timers = (0..12).map(PlannedRow::Timer);
         let kinds = |n| {
             [
-                Kept::Rpc(n),
-                Kept::Idempotency(n),
-                Kept::Generation(n),
-                Kept::Outbox(n),
-                Kept::Stream(n),
-                Kept::Producer(n),
+                PlannedRow::Rpc(n),
+                PlannedRow::Idempotency(n),
+                PlannedRow::Generation(n),
+                PlannedRow::Outbox(n),
+                PlannedRow::Stream(n),
+                PlannedRow::Producer(n),
             ]
         };
         let rest = (0..super::plan::FEW).flat_map(kinds);
-        keys.extend(timers.chain(rest).map(|kept| row(kept, *number).key()));
+        keys.extend(
+            timers
+                .chain(rest)
+                .map(|planned| row(planned, *number).key()),
+        );
     }
     keys
 }
@@ -409,7 +425,6 @@ fn dropped(at: u8, length: u8, end: u64) -> everstep_model::RecordRange {
     sample::range(first, first + u64::from(length))
 }
 
-/// The streams by number, as the contract finds them.
 pub(super) async fn head<S: Store>(f: &Fixture<S>, number: StreamNumber) -> Option<Head> {
     f.store.head(StreamRef::Number(number)).await.unwrap()
 }

@@ -1,5 +1,4 @@
-//! Random batches that follow from a seed, for tests in which the one who commits and the one who
-//! checks are two processes.
+//! Random batches that are determined by a seed, for tests that commit and check in two processes.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,18 +16,17 @@ use crate::clock::TestClock;
 use crate::fixture::Fixture;
 use crate::sample;
 
-/// Batches, and the reference store that has taken those that were handed out.
+/// A sequence of batches, and the reference store that has committed those returned so far.
 #[derive(Debug)]
 pub struct Workload {
     reference: Fixture<MemoryStore>,
     runner: TestRunner,
-    /// Batches that are large and do nothing else.
+    /// The batches that consist of a large event.
     filler: Range<usize>,
-    handed_out: usize,
+    returned: usize,
 }
 
 impl Workload {
-    /// The workload of a seed, at its beginning.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         let mut bytes = [0; 32];
@@ -42,21 +40,21 @@ impl Workload {
             },
             runner: TestRunner::new_with_rng(Config::default(), random),
             filler: 0..0,
-            handed_out: 0,
+            returned: 0,
         }
     }
 
-    /// The same with a megabyte in each of these batches, in a stream that accounts leave out.
+    /// Replaces these batches by an event of one megabyte, in a stream outside of [`Account`].
     #[must_use]
     pub fn with_filler(mut self, batches: Range<usize>) -> Self {
         self.filler = batches;
         self
     }
 
-    /// The next batch, and what became of it in the reference.
+    /// Returns the next batch and its outcomes in the reference.
     pub async fn next(&mut self) -> (Vec<Commit>, Vec<Outcome>) {
-        let is_filler = self.filler.contains(&self.handed_out);
-        self.handed_out += 1;
+        let is_filler = self.filler.contains(&self.returned);
+        self.returned += 1;
         let commits = match is_filler {
             true => vec![self.megabyte().await],
             false => self.changes().await,
@@ -82,7 +80,7 @@ impl Workload {
         sample::inbox(head.number, vec![large]).into()
     }
 
-    /// What a store holds that has taken the same batches.
+    /// Returns the content of a store that has committed the same batches.
     pub async fn account(&self) -> Account {
         Account::of(&self.reference).await
     }
@@ -97,8 +95,8 @@ mod tests {
     use super::*;
     use crate::block_on::block_on;
 
-    /// What a commit does, in words.
-    fn deeds(commit: &Commit) -> Vec<&'static str> {
+    /// Describes the parts of a commit.
+    fn parts(commit: &Commit) -> Vec<&'static str> {
         let rows = commit.rows().put.iter().map(|row| match row {
             Row::Timer(_) => "timer",
             Row::Rpc(_) => "rpc",
@@ -118,7 +116,7 @@ mod tests {
             Commit::ChangeRows(_) | Commit::Remove(_) => false,
         };
         let supersedes = matches!(commit, Commit::Create(commit) if commit.supersedes.is_some());
-        let said = [
+        let parts = [
             (matches!(commit, Commit::Create(_)), "creation"),
             (matches!(commit, Commit::Remove(_)), "removal"),
             (matches!(commit, Commit::ChangeRows(_)), "change of rows"),
@@ -138,12 +136,12 @@ mod tests {
             (commit.closes(), "close"),
             (commit.lease() == LeaseChange::Release, "suspension"),
         ];
-        let said = said.into_iter().filter(|(is_so, _)| *is_so);
-        said.map(|(_, what)| what).chain(rows).collect()
+        let parts = parts.into_iter().filter(|(is_present, _)| *is_present);
+        parts.map(|(_, what)| what).chain(rows).collect()
     }
 
     #[test]
-    fn a_few_workloads_do_all_there_is_to_do() {
+    fn a_few_workloads_contain_all_kinds_of_changes() {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for seed in 1..=10 {
             let mut workload = Workload::new(seed);
@@ -151,8 +149,8 @@ mod tests {
                 let (batch, outcomes) = block_on(workload.next());
                 for (commit, outcome) in batch.iter().zip(outcomes) {
                     if matches!(outcome, Outcome::Committed { .. }) {
-                        for deed in deeds(commit) {
-                            *counts.entry(deed).or_default() += 1;
+                        for part in parts(commit) {
+                            *counts.entry(part).or_default() += 1;
                         }
                     }
                 }
@@ -163,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_says_what_happens() {
+    fn a_workload_is_determined_by_its_seed() {
         let (mut one, mut other) = (Workload::new(3), Workload::new(3));
         for _ in 0..20 {
             block_on(one.next());

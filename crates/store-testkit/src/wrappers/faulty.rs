@@ -17,7 +17,7 @@ pub enum Fault {
     Before,
     /// The call takes effect, and its outcome is lost.
     After,
-    /// The call changes nothing and never returns, as if the calling process had died.
+    /// The call changes nothing and never returns, as if the calling process had crashed.
     HangBefore,
     /// The call takes effect and never returns.
     HangAfter,
@@ -53,7 +53,7 @@ impl Faulty {
     }
 
     /// Applies the commits of a batch one by one and consults the schedule for each, so that a
-    /// process can die between any two of them.
+    /// process can crash between any two of them.
     #[must_use]
     pub fn one_by_one(mut self) -> Self {
         self.one_by_one = true;

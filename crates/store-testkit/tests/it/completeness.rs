@@ -1,4 +1,4 @@
-//! Every case that is written is run: the macros name them all.
+//! All cases are named in the macros, so that they run.
 
 use std::fs;
 use std::path::Path;

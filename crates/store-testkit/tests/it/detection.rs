@@ -1,4 +1,4 @@
-//! The property driver finds a store that differs, here one that forgets when it is reopened.
+//! The property test detects a store that loses its data when it is reopened.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ impl Reopen for Forgetful {
 }
 
 #[test]
-fn a_store_that_forgets_is_caught() {
+fn a_store_that_loses_data_is_detected() {
     let outcome = catch_unwind(AssertUnwindSafe(|| property::check(64, Forgetful)));
     assert!(outcome.is_err());
 }

@@ -1,5 +1,4 @@
-//! The kit is whole: no case is forgotten, a broken store is caught, and the wrappers do what they
-//! say.
+//! Tests of the kit: all cases run, a faulty store is detected, and the wrappers work.
 
 mod completeness;
 mod detection;

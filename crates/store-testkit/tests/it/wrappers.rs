@@ -1,4 +1,4 @@
-//! Counting counts, and faults strike when they are told to.
+//! Calls are counted, and faults occur according to the schedule.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,7 +41,7 @@ fn calls_are_counted_by_kind() {
 }
 
 #[test]
-fn a_fault_strikes_before_or_after_the_effect() {
+fn a_fault_occurs_before_or_after_the_effect() {
     let f = fixture(|inner| {
         Faulty::new(inner, |call| match call {
             1 => Fault::Before,
@@ -63,7 +63,7 @@ fn a_fault_strikes_before_or_after_the_effect() {
 }
 
 #[test]
-fn what_took_effect_unheard_is_answered_when_it_is_sent_again() {
+fn a_commit_whose_outcome_was_lost_is_answered_when_it_is_sent_again() {
     let f = fixture(|inner| {
         Faulty::new(inner, |call| match call {
             0 => Fault::After,
@@ -86,7 +86,7 @@ fn commits_of_a_batch_take_effect_one_by_one_until_one_hangs() {
         let hung = Arc::new(AtomicBool::new(false));
         let hangs = hung.clone();
         let f = fixture(|inner| {
-            // The first of all creates the stream.
+            // Call 0 creates the stream.
             let faulty = Faulty::new(inner, move |call| match call {
                 2 => fault,
                 _ => Fault::None,

@@ -8,17 +8,18 @@ use super::commit_id::CommitId;
 use super::gate::Gate;
 use super::guard::Guard;
 use super::lease::{ExecutorLease, Fence};
-use super::row_changes::RowChanges;
+use super::rows::RowChanges;
 
 /// The executor that writes a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Executor {
-    /// Its right to execute the run; must equal the right in the head.
+    /// The right to execute the run; must equal the right in the head.
     pub fence: Fence,
     /// The number of this commit under that right, from 1. Must be the last one plus one. If it
     /// repeats the last one, the answer is the original outcome.
     pub seq: ExecutorSeq,
-    /// The number of records that the executor knows. The outcome reports the records after these.
+    /// The number of records that the executor has seen. The outcome reports the records after
+    /// these.
     pub seen: RecordNumber,
     /// Whether the commit resolves an operation. Takeovers without such commits indicate a crash
     /// loop.
@@ -28,22 +29,16 @@ pub struct Executor {
 /// Appends to a run as its executor.
 #[derive(Clone, Debug)]
 pub struct AppendCommit {
-    /// The journal of the run.
     pub stream: StreamNumber,
-    /// The author.
     pub executor: Executor,
-    /// The engine's clock.
     pub now: Timestamp,
-    /// See [`super::Commit::id`].
     pub id: Option<CommitId>,
-    /// Conditions, judged in order.
     pub guards: Vec<Guard>,
     /// Records of any origin.
     pub records: Vec<Record>,
     /// Records to remove, as named by a `loop_advanced` record of this commit. Applies to earlier
     /// records only.
     pub drop: Vec<RecordRange>,
-    /// What happens to the executor's right.
     pub lease: ExecutorLease,
     /// The new status of the run, if it changes.
     pub status: Option<RunStatus>,
@@ -51,14 +46,12 @@ pub struct AppendCommit {
     pub ready: Option<bool>,
     /// The new gate of the run, if it changes.
     pub gate: Option<Gate>,
-    /// Closes the stream for good.
+    /// Closes the stream permanently.
     pub close: bool,
-    /// The rows that change with it.
     pub rows: RowChanges,
 }
 
 impl AppendCommit {
-    /// An executor commit without records.
     #[must_use]
     pub fn new(stream: StreamNumber, executor: Executor, now: Timestamp) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! The five kinds of commits as one type, and what readers need of any of them.
+//! The five kinds of commits as one type, with accessors that work for all of them.
 
 use everstep_model::{Record, RecordRange, RunStatus, StreamName, StreamNumber, Timestamp};
 
@@ -7,89 +7,61 @@ use super::commit_id::CommitId;
 use super::create::CreateCommit;
 use super::deliver::DeliverCommit;
 use super::guard::Guard;
-use super::lease::LeaseChange;
+use super::lease::{ExecutorLease, InboxLease, LeaseChange};
 use super::remove::RemoveCommit;
-use super::row_changes::RowChanges;
-use super::rows::RowsCommit;
+use super::rows::{RowChanges, RowsCommit};
 
 /// One atomic change of the store: it applies as a whole, or not at all and the outcome gives the
 /// reason.
 #[derive(Clone, Debug)]
 pub enum Commit {
-    /// Creates a stream.
     Create(CreateCommit),
-    /// Appends to a run as its executor.
     Append(AppendCommit),
-    /// Delivers to the inbox of a stream.
     Deliver(DeliverCommit),
-    /// Changes rows only.
     ChangeRows(RowsCommit),
-    /// Removes streams.
     Remove(RemoveCommit),
 }
 
-/// A field that all kinds have.
-macro_rules! common {
-    ($commit:expr, $field:ident) => {
+/// Borrows a field that all kinds have.
+macro_rules! field {
+    ($commit:expr, $field:ident $(, $mutable:tt)?) => {
         match $commit {
-            Commit::Create(commit) => &commit.$field,
-            Commit::Append(commit) => &commit.$field,
-            Commit::Deliver(commit) => &commit.$field,
-            Commit::ChangeRows(commit) => &commit.$field,
-            Commit::Remove(commit) => &commit.$field,
+            Commit::Create(commit) => &$($mutable)? commit.$field,
+            Commit::Append(commit) => &$($mutable)? commit.$field,
+            Commit::Deliver(commit) => &$($mutable)? commit.$field,
+            Commit::ChangeRows(commit) => &$($mutable)? commit.$field,
+            Commit::Remove(commit) => &$($mutable)? commit.$field,
         }
     };
 }
 
 impl Commit {
-    /// The engine's clock when the commit was made.
     #[must_use]
     pub fn now(&self) -> Timestamp {
-        *common!(self, now)
+        *field!(self, now)
     }
 
-    /// Identifies the commit if it is sent again; `None` if it never is.
+    /// Returns the id under which the commit may be sent again; `None` if it never is.
     #[must_use]
     pub fn id(&self) -> Option<CommitId> {
-        *common!(self, id)
+        *field!(self, id)
     }
 
-    /// Sets [`Commit::id`].
     pub fn set_id(&mut self, id: CommitId) {
-        let field = match self {
-            Self::Create(commit) => &mut commit.id,
-            Self::Append(commit) => &mut commit.id,
-            Self::Deliver(commit) => &mut commit.id,
-            Self::ChangeRows(commit) => &mut commit.id,
-            Self::Remove(commit) => &mut commit.id,
-        };
-        *field = Some(id);
+        *field!(self, id, mut) = Some(id);
     }
 
-    /// Its conditions, in the order in which they are judged.
     #[must_use]
     pub fn guards(&self) -> &[Guard] {
-        common!(self, guards)
+        field!(self, guards)
     }
 
-    /// Its conditions, for tests that change them.
-    pub fn guards_mut(&mut self) -> &mut Vec<Guard> {
-        match self {
-            Self::Create(commit) => &mut commit.guards,
-            Self::Append(commit) => &mut commit.guards,
-            Self::Deliver(commit) => &mut commit.guards,
-            Self::ChangeRows(commit) => &mut commit.guards,
-            Self::Remove(commit) => &mut commit.guards,
-        }
-    }
-
-    /// The rows that change with it.
     #[must_use]
     pub fn rows(&self) -> &RowChanges {
-        common!(self, rows)
+        field!(self, rows)
     }
 
-    /// The existing stream that it is about, unless it is a removal.
+    /// Returns the existing stream that the commit changes, unless it is a removal.
     #[must_use]
     pub fn stream(&self) -> Option<StreamNumber> {
         match self {
@@ -100,21 +72,17 @@ impl Commit {
         }
     }
 
-    /// Every existing stream that it touches.
+    /// Returns all existing streams that the commit touches.
     pub fn streams(&self) -> impl Iterator<Item = StreamNumber> + '_ {
-        let removed = match self {
-            Self::Remove(commit) => commit.streams.as_slice(),
-            _ => &[],
+        let (removed, single) = match self {
+            Self::Remove(commit) => (commit.streams.as_slice(), None),
+            Self::Create(commit) => (&[][..], commit.supersedes),
+            _ => (&[][..], self.stream()),
         };
-        let superseded = match self {
-            Self::Create(commit) => commit.supersedes,
-            _ => None,
-        };
-        let single = self.stream().or(superseded);
         removed.iter().copied().chain(single)
     }
 
-    /// The name of the stream that it creates.
+    /// Returns the name of the stream that the commit creates.
     #[must_use]
     pub fn created(&self) -> Option<&StreamName> {
         match self {
@@ -123,7 +91,6 @@ impl Commit {
         }
     }
 
-    /// The executor that wrote it.
     #[must_use]
     pub fn executor(&self) -> Option<&Executor> {
         match self {
@@ -132,7 +99,6 @@ impl Commit {
         }
     }
 
-    /// The records that it appends.
     #[must_use]
     pub fn records(&self) -> &[Record] {
         match self {
@@ -143,18 +109,18 @@ impl Commit {
         }
     }
 
-    /// Takes the records out of it, for a caller that needs them after the commit.
+    /// Takes the records out of the commit, for a caller that needs them after it.
     #[must_use]
     pub fn take_records(&mut self) -> Vec<Record> {
         match self {
-            Self::Create(commit) => std::mem::take(&mut commit.records),
-            Self::Append(commit) => std::mem::take(&mut commit.records),
-            Self::Deliver(commit) => std::mem::take(&mut commit.records),
+            Self::Create(CreateCommit { records, .. })
+            | Self::Append(AppendCommit { records, .. })
+            | Self::Deliver(DeliverCommit { records, .. }) => std::mem::take(records),
             Self::ChangeRows(_) | Self::Remove(_) => Vec::new(),
         }
     }
 
-    /// The ranges of earlier records that it removes.
+    /// Returns the ranges of earlier records that the commit removes.
     #[must_use]
     pub fn dropped(&self) -> &[RecordRange] {
         match self {
@@ -164,7 +130,6 @@ impl Commit {
         }
     }
 
-    /// The dedup id of a delivery.
     #[must_use]
     pub fn dedup(&self) -> Option<&str> {
         match self {
@@ -173,18 +138,26 @@ impl Commit {
         }
     }
 
-    /// What it does with the right to execute the run.
     #[must_use]
     pub fn lease(&self) -> LeaseChange {
         match self {
-            Self::Create(commit) => commit.claim.into(),
-            Self::Append(commit) => commit.lease.into(),
-            Self::Deliver(commit) => commit.lease.into(),
+            Self::Create(commit) => commit.claim.map_or(LeaseChange::Keep, LeaseChange::Claim),
+            Self::Append(commit) => match commit.lease {
+                ExecutorLease::Keep => LeaseChange::Keep,
+                ExecutorLease::Release => LeaseChange::Release,
+                ExecutorLease::Abandon => LeaseChange::Abandon,
+                ExecutorLease::Revoke => LeaseChange::Revoke,
+            },
+            Self::Deliver(commit) => match commit.lease {
+                InboxLease::Keep => LeaseChange::Keep,
+                InboxLease::Claim(claim) => LeaseChange::Claim(claim),
+                InboxLease::Revoke => LeaseChange::Revoke,
+            },
             Self::ChangeRows(_) | Self::Remove(_) => LeaseChange::Keep,
         }
     }
 
-    /// The status that it gives to an existing run.
+    /// Returns the new status of an existing run.
     #[must_use]
     pub fn status(&self) -> Option<RunStatus> {
         match self {
@@ -194,7 +167,7 @@ impl Commit {
         }
     }
 
-    /// The ready mark that it sets or clears.
+    /// Returns the ready mark that the commit sets or clears.
     #[must_use]
     pub fn ready(&self) -> Option<bool> {
         match self {
@@ -205,13 +178,13 @@ impl Commit {
         }
     }
 
-    /// Whether it deletes rows and does nothing else.
+    /// Returns whether the commit deletes rows and does nothing else.
     #[must_use]
     pub fn only_deletes(&self) -> bool {
         matches!(self, Self::ChangeRows(commit) if commit.only_deletes())
     }
 
-    /// Whether it closes its stream.
+    /// Returns whether the commit closes its stream.
     #[must_use]
     pub fn closes(&self) -> bool {
         match self {
@@ -223,32 +196,17 @@ impl Commit {
     }
 }
 
-impl From<CreateCommit> for Commit {
-    fn from(commit: CreateCommit) -> Self {
-        Self::Create(commit)
-    }
+macro_rules! from_kind {
+    ($($kind:ident($commit:ident)),*) => {$(
+        impl From<$commit> for Commit {
+            fn from(commit: $commit) -> Self {
+                Self::$kind(commit)
+            }
+        }
+    )*};
 }
 
-impl From<AppendCommit> for Commit {
-    fn from(commit: AppendCommit) -> Self {
-        Self::Append(commit)
-    }
-}
-
-impl From<DeliverCommit> for Commit {
-    fn from(commit: DeliverCommit) -> Self {
-        Self::Deliver(commit)
-    }
-}
-
-impl From<RowsCommit> for Commit {
-    fn from(commit: RowsCommit) -> Self {
-        Self::ChangeRows(commit)
-    }
-}
-
-impl From<RemoveCommit> for Commit {
-    fn from(commit: RemoveCommit) -> Self {
-        Self::Remove(commit)
-    }
+from_kind! {
+    Create(CreateCommit), Append(AppendCommit), Deliver(DeliverCommit), ChangeRows(RowsCommit),
+    Remove(RemoveCommit)
 }

@@ -4,13 +4,12 @@ use everstep_model::NodeId;
 
 /// Identifies a commit. A commit that is sent again under the same id takes effect once.
 ///
-/// A sender numbers its commits in the order in which it sends them. It sends a batch when it knows the outcome of
-/// everything numbered lower, or has given that up.
+/// A sender numbers its commits, from 1, in the order in which it sends them. It sends a batch only
+/// when it has the outcomes of all lower numbers or no longer needs them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CommitId {
-    /// The sender: a node, or one of several names under which a node sends batches concurrently. A restarted node
-    /// uses a new id.
+    /// The sender: a node, or one of several ids under which a node sends batches concurrently. A
+    /// restarted node uses a new id.
     pub node: NodeId,
-    /// The number of the commit, from 1.
     pub number: u64,
 }

@@ -6,22 +6,19 @@
 /// part of the head because the sender of an event does not know whether the run is gated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Gate {
-    /// The run may be claimed.
     #[default]
     Open,
-    /// Inbox commits append their records only: they set no ready mark and claim nothing.
+    /// Inbox commits append their records, but do not set the ready mark or claim the run.
     Held,
-    /// Inbox commits append their records and set the ready mark, but claim nothing.
+    /// Inbox commits append their records and set the ready mark, but do not claim the run.
     NeedsSlot,
 }
 
-/// What an inbox commit does to the gate of a run.
+/// A change of the gate by an inbox commit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GateChange {
-    /// Leaves it as it is.
     #[default]
     Keep,
-    /// Sets it.
     Set(Gate),
     /// Opens the gate of a run that has not begun, so that an executor can end it. A run has begun
     /// if an executor holds it or has written to it; it then keeps its gate.

@@ -4,37 +4,31 @@ use everstep_model::{StreamNumber, Timestamp};
 
 use super::commit_id::CommitId;
 use super::guard::Guard;
-use super::row_changes::RowChanges;
+use super::rows::RowChanges;
 
 /// Removes streams with their records, heads, list rows, dedup ids, rpcs and effects.
 ///
 /// All streams must be closed, except user streams, and the first one must not be superseded.
 /// Timers are indexed by time and not by stream, so the commit names those that are left.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct RemoveCommit {
-    /// The streams. Those of a run start with its newest generation.
+    /// The streams of a run start with its newest generation.
     pub streams: Vec<StreamNumber>,
-    /// The engine's clock.
     pub now: Timestamp,
-    /// See [`super::Commit::id`].
     pub id: Option<CommitId>,
-    /// Conditions on rows, judged in order.
+    /// Only guards on rows and time are judged.
     pub guards: Vec<Guard>,
-    /// The rows that change with it, besides those of the streams. Rows to put keep the stream that
-    /// they name.
+    /// Rows besides those of the streams. Rows to put keep the stream that they name.
     pub rows: RowChanges,
 }
 
 impl RemoveCommit {
-    /// Removes these streams.
     #[must_use]
     pub fn new(streams: Vec<StreamNumber>, now: Timestamp) -> Self {
         Self {
             streams,
             now,
-            id: None,
-            guards: Vec::new(),
-            rows: RowChanges::default(),
+            ..Self::default()
         }
     }
 }

@@ -1,14 +1,14 @@
-//! The values of rows. Each begins with its format version; later releases may only add at the end.
+//! The values of rows. Each begins with its format version; later releases may only append fields.
 
-use everstep_model::{Generation, Payload, RpcId, StreamName, StreamNumber, Timestamp};
+use everstep_model::{Generation, Payload, RpcId, StreamName, StreamNumber};
 
 use super::bytes::{Damaged, In, Out};
-use super::places::{checked_name, location, location_bytes};
+use super::key_parts::{checked_name, location, location_bytes};
 use super::stream::{put_producer, put_stream, take_producer, take_stream};
 use crate::row::{GenerationRow, IdempotencyRow, OutboxRow, Row, RowKey, RpcRow};
 use crate::shared_row::{CommitTime, SharedKey, SharedRow};
 
-/// The newest version of heads and rows this release writes, and the newest it reads.
+/// The version of heads and rows that this release writes, and the newest that it reads.
 pub const VERSION: u8 = 1;
 
 /// The reason why a value cannot be read.
@@ -26,24 +26,18 @@ impl From<Damaged> for Unreadable {
     }
 }
 
-/// The value of any row but a timer.
+/// Encodes the value of any row except a timer.
 pub fn encode_row(row: &Row) -> Vec<u8> {
     let mut out = Out::default();
     out.byte(VERSION);
     match row {
         Row::Timer(_) => {}
         Row::Rpc(rpc) => {
-            // Rows keep the whole id: their key may hold only its beginning.
+            // The value has the whole id, because the key may be truncated.
             out.text(&rpc.id.0).raw(&location_bytes(&rpc.location));
             out.text(rpc.method.as_str());
-            out.byte(rpc.deadline.is_some().into());
-            if let Some(deadline) = rpc.deadline {
-                out.varint(deadline.as_millis());
-            }
-            out.byte(rpc.schema.is_some().into());
-            if let Some(schema) = &rpc.schema {
-                out.text(schema.as_str());
-            }
+            out.option(rpc.deadline, Out::time);
+            out.option(rpc.schema.as_ref().map(Payload::as_str), Out::text);
         }
         Row::Idempotency(row) => {
             out.text(row.stream.as_str());
@@ -61,7 +55,7 @@ pub fn encode_row(row: &Row) -> Vec<u8> {
     out.0
 }
 
-/// The row of a key that is not a timer's.
+/// Decodes the value of any row except a timer.
 pub fn decode_row(key: &RowKey, bytes: &[u8]) -> Result<Row, Unreadable> {
     let mut input = versioned(bytes)?;
     Ok(match key {
@@ -84,7 +78,7 @@ pub fn decode_row(key: &RowKey, bytes: &[u8]) -> Result<Row, Unreadable> {
     })
 }
 
-/// An effect as it stands behind its key.
+/// Decodes the value of an effect.
 pub fn decode_effect(stream: StreamNumber, bytes: &[u8]) -> Result<OutboxRow, Unreadable> {
     Ok(take_effect(stream, &mut versioned(bytes)?)?)
 }
@@ -98,44 +92,32 @@ fn take_effect(stream: StreamNumber, input: &mut In<'_>) -> Result<OutboxRow, Da
 }
 
 fn take_rpc(stream: StreamNumber, input: &mut In<'_>) -> Result<RpcRow, Damaged> {
-    let id = RpcId(input.text()?.into());
-    let location = location(input)?;
-    let method = checked_name(input.text()?)?;
-    let deadline = match input.flag()? {
-        true => Some(Timestamp::from_millis(input.varint()?)),
-        false => None,
-    };
-    let schema = match input.flag()? {
-        true => Some(payload(input.text()?)?),
-        false => None,
-    };
+    // Fields are read in the order of the stored bytes.
     Ok(RpcRow {
         stream,
-        id,
-        location,
-        method,
-        deadline,
-        schema,
+        id: RpcId(input.text()?.into()),
+        location: location(input)?,
+        method: checked_name(input.text()?)?,
+        deadline: input.option(In::time)?,
+        schema: input.option(|input| payload(input.text()?))?,
     })
 }
 
 fn put_shared(out: &mut Out, row: &SharedRow) {
-    match row.committed_at {
-        CommitTime::At(time) => out.byte(1).varint(time.as_millis()),
-        CommitTime::Absent | CommitTime::FillIn => out.byte(0),
+    let time = match row.committed_at {
+        CommitTime::At(time) => Some(time),
+        CommitTime::Absent | CommitTime::FillIn => None,
     };
+    out.option(time, Out::time);
     out.raw(&row.value);
 }
 
 fn take_shared(key: &SharedKey, input: &mut In<'_>) -> Result<SharedRow, Damaged> {
-    let committed_at = match input.flag()? {
-        true => CommitTime::At(Timestamp::from_millis(input.varint()?)),
-        false => CommitTime::Absent,
-    };
+    let time = input.option(In::time)?;
     Ok(SharedRow {
         key: key.clone(),
         value: input.0.to_vec(),
-        committed_at,
+        committed_at: time.map_or(CommitTime::Absent, CommitTime::At),
     })
 }
 
@@ -144,7 +126,7 @@ fn payload(text: &str) -> Result<Payload, Damaged> {
         .map_err(|_| Damaged("a schema or an effect is not JSON"))
 }
 
-/// What follows the format version of a value.
+/// Checks the format version of a value and returns a reader of the rest.
 pub fn versioned(bytes: &[u8]) -> Result<In<'_>, Unreadable> {
     let mut input = In(bytes);
     match input.byte()? {

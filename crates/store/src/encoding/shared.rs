@@ -11,13 +11,13 @@ const NUMBER: u8 = 2;
 /// extensions.
 const ESCAPED: u8 = 0xff;
 
-/// The parts of a key as bytes, without its kind.
+/// Encodes the parts of a key, without its kind.
 #[must_use]
 pub fn shared_key(key: &SharedKey) -> Vec<u8> {
     key_parts(key.parts())
 }
 
-/// The key of this kind with these bytes.
+/// Decodes the parts of a key of this kind.
 pub fn decode_shared_key(kind: SharedKind, bytes: &[u8]) -> Result<SharedKey, Damaged> {
     let mut input = In(bytes);
     let mut parts = Vec::new();
@@ -31,8 +31,8 @@ pub fn decode_shared_key(kind: SharedKind, bytes: &[u8]) -> Result<SharedKey, Da
     SharedKey::new(kind, parts).map_err(|_| Damaged("a key is too long"))
 }
 
-/// Encodes parts so that byte order is the order of the tuple. The encoding of a prefix of the
-/// tuple is a prefix of the encoding.
+/// Encodes parts so that bytes sort like the tuple. The encoding of a prefix of the tuple is a
+/// prefix of the encoding.
 fn key_parts(parts: &[KeyPart]) -> Vec<u8> {
     let mut out = Out::default();
     for part in parts {
@@ -55,8 +55,8 @@ fn key_parts(parts: &[KeyPart]) -> Vec<u8> {
     out.0
 }
 
-/// The encoded keys of a range, without their kind: from the first one on and before the second one.
-/// `None` if the range is empty.
+/// Returns the encoded bounds of a range, without the kind: the first one inclusive, the second one
+/// exclusive. Returns `None` if the range is empty.
 #[must_use]
 pub fn range_bounds(range: &RowRange) -> Option<(Vec<u8>, Vec<u8>)> {
     let mut from = key_parts(&range.prefix);
@@ -69,7 +69,7 @@ pub fn range_bounds(range: &RowRange) -> Option<(Vec<u8>, Vec<u8>)> {
             (Ordering::Less, true) | (Ordering::Greater, false) => return None,
             (Ordering::Equal, true) => end = end.min(shared_key(after)),
             (Ordering::Equal, false) => {
-                // The smallest key that is larger than `after`.
+                // The smallest key above `after`.
                 let mut next = shared_key(after);
                 next.push(0);
                 from = from.max(next);
@@ -92,47 +92,4 @@ fn take_text(input: &mut In<'_>) -> Result<String, Damaged> {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::shared_row::SharedKind;
-
-    fn part() -> impl Strategy<Value = KeyPart> {
-        prop_oneof![
-            "[\0\u{1}\u{2}ab\u{7f}é]{0,4}".prop_map(KeyPart::Text),
-            any::<u64>().prop_map(KeyPart::Number),
-        ]
-    }
-
-    fn key() -> impl Strategy<Value = SharedKey> {
-        let parts = proptest::collection::vec(part(), 0..4);
-        parts.prop_map(|parts| SharedKey::new(SharedKind::Waiter, parts).unwrap())
-    }
-
-    proptest! {
-        #[test]
-        fn encoded_keys_sort_like_their_tuples(a in key(), b in key()) {
-            prop_assert_eq!(a.cmp(&b), shared_key(&a).cmp(&shared_key(&b)));
-        }
-
-        #[test]
-        fn a_key_is_decoded_as_it_was(key in key()) {
-            prop_assert_eq!(decode_shared_key(key.kind(), &shared_key(&key)), Ok(key));
-        }
-
-        #[test]
-        fn a_prefix_of_parts_is_a_prefix_of_bytes(a in key(), b in key()) {
-            let is_prefix = b.parts().starts_with(a.parts());
-            prop_assert_eq!(is_prefix, shared_key(&b).starts_with(&shared_key(&a)));
-        }
-    }
-
-    #[test]
-    fn a_key_that_is_too_long_is_refused() {
-        let key = |length| SharedKey::new(SharedKind::Slot, [KeyPart::from("x\0".repeat(length))]);
-        let longest = key((SharedKey::MAX_BYTES - 2) / 3).unwrap();
-        assert!(shared_key(&longest).len() <= SharedKey::MAX_BYTES);
-        assert!(key((SharedKey::MAX_BYTES - 2) / 3 + 1).is_err());
-    }
-}
+mod tests;

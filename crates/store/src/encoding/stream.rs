@@ -1,10 +1,11 @@
-//! The values of users' streams and their producers.
+//! The values of user streams and their producers.
 
 use std::time::Duration;
 
+use everstep_model::{RecordNumber, StreamNumber};
+
 use super::bytes::{Damaged, In, Out};
 use crate::stream_row::{ForkPoint, ProducerMark, ProducerRow, StreamRow};
-use everstep_model::{RecordNumber, StreamNumber, Timestamp};
 
 const TTL: u8 = 1;
 const EXPIRES: u8 = 2;
@@ -24,16 +25,13 @@ pub(super) fn put_stream(out: &mut Out, row: &StreamRow) {
         | flag(row.forked_from.is_some(), FORKED)
         | flag(row.deleted, DELETED);
     out.byte(flags).text(&row.content_type);
-    out.varint(row.created_at.as_millis());
-    out.varint(row.touched_at.as_millis()).varint(row.forks);
+    out.time(row.created_at);
+    out.time(row.touched_at).varint(row.forks);
     if let Some(ttl) = row.ttl {
         out.varint(u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX));
     }
-    if let Some(time) = row.expires_at {
-        out.varint(time.as_millis());
-    }
-    if let Some(time) = row.looked_at {
-        out.varint(time.as_millis());
+    for time in row.expires_at.into_iter().chain(row.looked_at) {
+        out.time(time);
     }
     if let Some(mark) = &row.closed_by {
         out.text(&mark.id).varint(mark.epoch).varint(mark.seq);
@@ -50,48 +48,30 @@ pub(super) fn put_stream(out: &mut Out, row: &StreamRow) {
 
 pub(super) fn take_stream(stream: StreamNumber, input: &mut In<'_>) -> Result<StreamRow, Damaged> {
     let flags = input.byte()?;
-    let content_type = input.text()?.to_owned();
-    let created_at = Timestamp::from_millis(input.varint()?);
-    let touched_at = Timestamp::from_millis(input.varint()?);
-    let forks = input.varint()?;
     let has = |bit: u8| flags & bit != 0;
-    let mut row = StreamRow {
+    // Fields are read in the order of the stored bytes.
+    Ok(StreamRow {
         stream,
-        content_type,
-        ttl: None,
-        expires_at: None,
-        created_at,
-        touched_at,
-        looked_at: None,
-        closed_by: None,
-        last_seq: None,
-        forked_from: None,
-        forks,
+        content_type: input.text()?.to_owned(),
+        created_at: input.time()?,
+        touched_at: input.time()?,
+        forks: input.varint()?,
+        ttl: input.when(has(TTL), In::varint)?.map(Duration::from_millis),
+        expires_at: input.when(has(EXPIRES), In::time)?,
+        looked_at: input.when(has(LOOKED_AT), In::time)?,
+        closed_by: input.when(has(CLOSED_BY), take_mark)?,
+        last_seq: input.when(has(SEQUENCE), In::text)?.map(str::to_owned),
+        forked_from: input.when(has(FORKED), take_fork)?,
         deleted: has(DELETED),
-    };
-    if has(TTL) {
-        row.ttl = Some(Duration::from_millis(input.varint()?));
-    }
-    if has(EXPIRES) {
-        row.expires_at = Some(Timestamp::from_millis(input.varint()?));
-    }
-    if has(LOOKED_AT) {
-        row.looked_at = Some(Timestamp::from_millis(input.varint()?));
-    }
-    if has(CLOSED_BY) {
-        row.closed_by = Some(ProducerMark {
-            id: input.text()?.to_owned(),
-            epoch: input.varint()?,
-            seq: input.varint()?,
-        });
-    }
-    if has(SEQUENCE) {
-        row.last_seq = Some(input.text()?.to_owned());
-    }
-    if has(FORKED) {
-        row.forked_from = Some(take_fork(input)?);
-    }
-    Ok(row)
+    })
+}
+
+fn take_mark(input: &mut In<'_>) -> Result<ProducerMark, Damaged> {
+    Ok(ProducerMark {
+        id: input.text()?.to_owned(),
+        epoch: input.varint()?,
+        seq: input.varint()?,
+    })
 }
 
 fn take_fork(input: &mut In<'_>) -> Result<ForkPoint, Damaged> {
@@ -105,7 +85,7 @@ fn take_fork(input: &mut In<'_>) -> Result<ForkPoint, Damaged> {
 }
 
 pub(super) fn put_producer(out: &mut Out, row: &ProducerRow) {
-    // Rows keep the whole id: their key may hold only its beginning.
+    // The value has the whole id, because the key may be truncated.
     out.text(&row.id).varint(row.epoch).varint(row.seq);
     out.varint(row.end.0);
 }

@@ -1,78 +1,60 @@
-//! Guards.
+//! The judgement of guards.
 
-use everstep_model::RecordNumber;
-
-use super::verdict::{JudgeContext, Verdict};
+use super::verdict::JudgeContext;
 use crate::commit::Guard;
 use crate::head::Head;
 use crate::outcome::Refusal;
 
-/// Judges guards in order. `seen` is the number of records that the author knows.
+/// Judges guards in order. Without a head, guards on the stream refuse the commit.
 pub(super) fn judge_guards(
-    head: &Head,
+    head: Option<&Head>,
     guards: &[Guard],
-    seen: RecordNumber,
     context: &impl JudgeContext,
-) -> Option<Verdict> {
-    let mut guards = guards.iter();
-    guards.find_map(|guard| judge_guard(head, guard, seen, context))
-}
-
-fn judge_guard(
-    head: &Head,
-    guard: &Guard,
-    seen: RecordNumber,
-    context: &impl JudgeContext,
-) -> Option<Verdict> {
-    match guard {
-        Guard::InboxSeen(count) => {
-            (*count != head.frame.inbox_count).then_some(Verdict::InboxGrew { seen })
+) -> Result<(), Refusal> {
+    guards.iter().try_for_each(|guard| match (guard, head) {
+        (Guard::InboxSeen(count), Some(head)) => {
+            let missed = Vec::new();
+            require(
+                *count == head.frame.inbox_count,
+                Refusal::InboxGrew { missed },
+            )
         }
-        Guard::EndsAt(end) => {
-            (*end != head.next).then(|| Verdict::Refuse(Refusal::EndsElsewhere(head.next)))
+        (Guard::EndsAt(end), Some(head)) => {
+            require(*end == head.next, Refusal::EndsElsewhere(head.next))
         }
-        Guard::UnconsumedEventsBelow(limit) => {
+        (Guard::UnconsumedEventsBelow(limit), Some(head)) => {
             let events = head.frame.unconsumed_events;
-            (events >= *limit).then(|| Verdict::Refuse(Refusal::TooManyEvents(events)))
+            require(events < *limit, Refusal::TooManyEvents(events))
         }
-        Guard::RowPresent(_) | Guard::RowAbsent(_) | Guard::RowIs(_) | Guard::NotBefore(_) => {
-            judge_row_guard(guard, context).map(Verdict::Refuse)
+        (Guard::InboxSeen(_) | Guard::EndsAt(_) | Guard::UnconsumedEventsBelow(_), None) => {
+            Err(Refusal::NoStream)
         }
-    }
-}
-
-/// Judges the guards of a commit whose stream is gone. A guard on the stream cannot hold.
-pub(super) fn judge_guards_without_stream(
-    guards: &[Guard],
-    context: &impl JudgeContext,
-) -> Option<Refusal> {
-    let mut guards = guards.iter();
-    guards.find_map(|guard| match guard {
-        Guard::InboxSeen(_) | Guard::EndsAt(_) | Guard::UnconsumedEventsBelow(_) => {
-            Some(Refusal::NoStream)
-        }
-        Guard::RowPresent(_) | Guard::RowAbsent(_) | Guard::RowIs(_) | Guard::NotBefore(_) => {
+        (Guard::RowPresent(_) | Guard::RowAbsent(_) | Guard::RowIs(_) | Guard::NotBefore(_), _) => {
             judge_row_guard(guard, context)
         }
     })
 }
 
-/// Judges a guard that does not depend on a head. The others hold.
-pub(super) fn judge_row_guard(guard: &Guard, context: &impl JudgeContext) -> Option<Refusal> {
+/// Judges a guard on a row or on the time. Guards on the stream pass.
+pub(super) fn judge_row_guard(guard: &Guard, context: &impl JudgeContext) -> Result<(), Refusal> {
     match guard {
-        Guard::RowPresent(key) => context.row(key).is_none().then_some(Refusal::RowAbsent),
-        Guard::RowAbsent(key) => {
-            let row = context.row(key)?;
-            Some(Refusal::RowPresent(Box::new(row)))
-        }
+        Guard::RowPresent(key) => require(context.row(key).is_some(), Refusal::RowAbsent),
+        Guard::RowAbsent(key) => match context.row(key) {
+            Some(row) => Err(Refusal::RowPresent(Box::new(row))),
+            None => Ok(()),
+        },
         Guard::RowIs(expected) => {
             let found = context.row(&expected.key());
-            (found.as_ref() != Some(expected)).then_some(Refusal::RowChanged)
+            require(found.as_ref() == Some(expected), Refusal::RowChanged)
         }
         Guard::NotBefore(time) => {
             let now = context.now();
-            (now < *time).then_some(Refusal::TooEarly(now))
+            require(now >= *time, Refusal::TooEarly(now))
         }
-        Guard::InboxSeen(_) | Guard::EndsAt(_) | Guard::UnconsumedEventsBelow(_) => None,
+        Guard::InboxSeen(_) | Guard::EndsAt(_) | Guard::UnconsumedEventsBelow(_) => Ok(()),
     }
+}
+
+fn require(holds: bool, refusal: Refusal) -> Result<(), Refusal> {
+    if holds { Ok(()) } else { Err(refusal) }
 }

@@ -4,7 +4,7 @@ use super::verdict::JudgeContext;
 use crate::commit::{Claim, ExecutorLease, Fence, Gate, InboxLease};
 use crate::head::{Head, Owner};
 
-/// Applies what an executor does with its own right. `before` is the head before the commit.
+/// Applies an executor's change of its own right. `before` is the head before the commit.
 pub(super) fn change_own(after: &mut Head, before: &Head, change: ExecutorLease) {
     match change {
         ExecutorLease::Keep => {}
@@ -20,17 +20,16 @@ pub(super) fn change_own(after: &mut Head, before: &Head, change: ExecutorLease)
     }
 }
 
-/// Applies what an inbox commit does with the right to execute, and returns a right that it
-/// claimed.
+/// Applies an inbox commit's change of the right to execute. Returns the fence if it claimed the
+/// run.
 pub(super) fn change_from_inbox(
     after: &mut Head,
     change: InboxLease,
     context: &impl JudgeContext,
 ) -> Option<Fence> {
     match change {
-        InboxLease::Keep => None,
         InboxLease::Claim(by) if after.gate == Gate::Open => claim(after, by, context),
-        InboxLease::Claim(_) => None,
+        InboxLease::Claim(_) | InboxLease::Keep => None,
         InboxLease::Revoke => {
             revoke(after);
             None
@@ -44,7 +43,7 @@ pub(super) fn claim(head: &mut Head, by: Claim, context: &impl JudgeContext) -> 
         node: by.node,
         nonce: by.nonce,
     };
-    // The same claim, sent again because its outcome was lost, gets the same answer.
+    // A claim that is sent again, because its outcome was lost, gets the same answer.
     if head.owner == Some(owner) {
         return head.fence();
     }
@@ -63,9 +62,9 @@ fn revoke(head: &mut Head) {
     head.epoch = head.epoch.next();
 }
 
-/// Counts how often the run was taken from a node that died while executing it, without progress. A
-/// node that died before it wrote anything for the run does not count, because another run may have
-/// caused its death.
+/// Counts takeovers from nodes that failed while they executed the run, without progress. A node
+/// that failed before it wrote anything for the run does not count, because another run may have
+/// caused its failure.
 fn takeovers(before: &Head) -> u32 {
     let progressed = before.frame.progress_epoch == before.epoch;
     let acted = before.frame.epoch == before.epoch;

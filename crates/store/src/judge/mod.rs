@@ -1,9 +1,10 @@
 //! The judgement of commits: pure functions, one for each kind of commit, shared by all backends
 //! that can load a head.
 //!
-//! A backend loads the heads, answers questions about rows, and applies what the judgement says.
-//! Backends behave alike because they share these functions. The PostgreSQL backend judges in
-//! PL/pgSQL by the same rules; the test kit compares both.
+//! A backend loads the heads, looks up rows, and applies the verdict. It also adds the missed
+//! records to [`crate::Refusal::InboxGrew`], which a judgement returns without them. Backends
+//! behave alike because they share these functions. The PostgreSQL backend judges in PL/pgSQL by
+//! the same rules; the test kit compares both.
 
 mod append;
 mod create;

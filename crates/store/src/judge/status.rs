@@ -6,8 +6,8 @@ use everstep_model::{RunStatus, Timestamp};
 
 use crate::head::Head;
 
-/// The status of a run after it was claimed: `running`, unless it is pausing, paused, cancelling or
-/// rolling back, which the claiming node continues.
+/// Returns the status of a run after it was claimed: `running`, unless it is pausing, paused,
+/// cancelling or rolling back, which the claiming node continues.
 #[must_use]
 pub fn status_once_taken(status: RunStatus) -> RunStatus {
     match status {
@@ -28,7 +28,7 @@ pub fn status_once_taken(status: RunStatus) -> RunStatus {
     }
 }
 
-/// Gives the run the status that the commit names, or the one that a claim implies.
+/// Sets the status that the commit names, or the one that a claim implies.
 pub(super) fn change_status(
     after: &mut Head,
     named: Option<RunStatus>,
@@ -37,8 +37,7 @@ pub(super) fn change_status(
 ) {
     let Some(run) = &mut after.run else { return };
     let once_taken = taken.then(|| status_once_taken(run.status));
-    let status = named.or(once_taken);
-    if let Some(status) = status
+    if let Some(status) = named.or(once_taken)
         && status != run.status
     {
         let run = Arc::make_mut(run);

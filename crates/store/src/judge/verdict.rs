@@ -1,46 +1,44 @@
 //! What a judgement needs from a backend, and what it returns.
 
-use everstep_model::{NodeId, RecordNumber, Timestamp};
+use everstep_model::{NodeId, Record, RecordNumber, Timestamp};
 
 use crate::commit::Fence;
 use crate::head::Head;
-use crate::outcome::Refusal;
 use crate::row::{Row, RowKey};
 
 /// Everything except the head that a judgement depends on.
 pub trait JudgeContext {
-    /// The store's own clock.
+    /// Returns the time by the store's own clock.
     fn now(&self) -> Timestamp;
-    /// Whether the lease of a node is alive by the store's clock.
+    /// Returns whether the lease of a node is alive by the store's clock.
     fn is_alive(&self, node: NodeId) -> bool;
-    /// A row, including changes by earlier commits of the batch.
+    /// Returns a row, including changes by earlier commits of the batch.
     fn row(&self, key: &RowKey) -> Option<Row>;
-    /// The first record of the commit that used this dedup id on this stream.
+    /// Returns the first record of the commit that used this dedup id on this stream.
     fn dedup(&self, id: &str) -> Option<RecordNumber>;
 }
 
-/// The judgement of a commit that may change a head.
+/// The judgement of a commit that is not refused.
 #[derive(Debug, PartialEq)]
+#[allow(missing_docs, reason = "plain data")]
 pub enum Verdict {
     /// The commit applies.
     Apply {
         /// The head after the commit.
         head: Box<Head>,
-        /// The number of its first record.
+        /// The number of the commit's first record.
         first: RecordNumber,
-        /// The right that it claimed.
+        /// The fence of the claim, if the commit claimed the run.
         taken: Option<Fence>,
     },
-    /// It has been applied before.
-    Duplicate {
-        /// The first record of the original.
-        first: RecordNumber,
-    },
-    /// The inbox holds more than the executor has seen: refuse with all records from here on.
-    InboxGrew {
-        /// The number of records that the author knows.
-        seen: RecordNumber,
-    },
-    /// The commit is refused.
-    Refuse(Refusal),
+    /// The commit was applied before, and this was its first record.
+    Duplicate { first: RecordNumber },
+}
+
+/// Appends records to a head and returns the number of the first one.
+pub(super) fn append(head: &mut Head, records: &[Record]) -> RecordNumber {
+    let first = head.next;
+    head.next = first.plus(records.len());
+    head.frame = head.frame.after(records);
+    first
 }

@@ -13,7 +13,7 @@ pub(super) struct Answers(BTreeMap<NodeId, Answered>);
 
 #[derive(Default)]
 struct Answered {
-    /// Nothing numbered lower is sent again.
+    /// Lower numbers are not sent again.
     from: u64,
     outcomes: BTreeMap<u64, Outcome>,
 }
@@ -31,7 +31,7 @@ impl Answers {
         }
     }
 
-    /// The outcome of a commit that was sent before; `None` if it is new.
+    /// Returns the outcome of a commit that was sent before; `None` if the commit is new.
     pub(super) fn of(&self, id: CommitId) -> Option<Outcome> {
         let answered = self.0.get(&id.node)?;
         if id.number < answered.from {

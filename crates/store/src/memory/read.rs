@@ -26,7 +26,7 @@ impl State {
         let wanted = stream.from(request.from).take(request.limit);
         let wanted = wanted.take_while(|entry| {
             let fits = bytes < request.bytes.max(1);
-            bytes += size(entry);
+            bytes += message_bytes(entry);
             fits
         });
         Some(Page {
@@ -90,13 +90,7 @@ impl State {
         let rows = self.rows.range((from, Bound::Unbounded));
         let timers = rows.map_while(|(_, row)| match row {
             Row::Timer(timer) => Some(timer),
-            Row::Rpc(_)
-            | Row::Idempotency(_)
-            | Row::Generation(_)
-            | Row::Outbox(_)
-            | Row::Stream(_)
-            | Row::Producer(_)
-            | Row::Shared(_) => None,
+            _ => None,
         });
         let due = timers.take_while(|timer| timer.due <= query.until);
         due.take(query.limit).cloned().collect()
@@ -136,20 +130,14 @@ impl State {
         let rows = self.rows.range((from, Bound::Unbounded));
         let effects = rows.map_while(|(_, row)| match row {
             Row::Outbox(row) => Some(row),
-            Row::Timer(_)
-            | Row::Rpc(_)
-            | Row::Idempotency(_)
-            | Row::Generation(_)
-            | Row::Stream(_)
-            | Row::Producer(_)
-            | Row::Shared(_) => None,
+            _ => None,
         });
         effects.take(limit).cloned().collect()
     }
 }
 
-/// The bytes of a message; other records are small.
-fn size(entry: &Entry) -> usize {
+/// Returns the bytes of a message, and 0 for other records, which are small.
+fn message_bytes(entry: &Entry) -> usize {
     match &entry.record.body {
         Body::Data(data) => data.bytes.len(),
         _ => 0,

@@ -1,4 +1,4 @@
-//! What a memory store holds.
+//! The data of a memory store.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) struct State {
     pub(super) last_number: StreamNumber,
     /// The term of new streams: higher than that of any removed stream.
     pub(super) term: Term,
-    /// When the lease of each node expires.
+    /// The expiry of each node's lease.
     leases: BTreeMap<NodeId, Timestamp>,
     pub(super) answers: Answers,
 }
@@ -50,9 +50,17 @@ impl State {
 }
 
 impl Stream {
+    pub(super) fn new(head: Head) -> Self {
+        Self {
+            head,
+            entries: Vec::new(),
+            dedup: BTreeMap::new(),
+        }
+    }
+
     pub(super) fn from(&self, from: RecordNumber) -> impl Iterator<Item = &Entry> {
-        let place = self.entries.partition_point(|e| e.number < from);
-        self.entries.iter().skip(place)
+        let before = self.entries.partition_point(|e| e.number < from);
+        self.entries.iter().skip(before)
     }
 
     pub(super) fn drop_records(&mut self, range: RecordRange) {

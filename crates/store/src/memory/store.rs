@@ -17,7 +17,7 @@ use crate::outcome::Outcome;
 use crate::row::{OutboxRow, Row, RowKey, TimerRow};
 use crate::shared_row::{RowRange, SharedRow};
 
-/// A store that lives in memory. Clones share it, so several engines of one process can work on the
+/// A store in memory. Clones share their data, so several engines of one process can work on the
 /// same runs.
 #[derive(Clone)]
 pub struct MemoryStore {
@@ -30,7 +30,7 @@ struct Shared {
 }
 
 impl MemoryStore {
-    /// An empty store that judges leases by `clock`.
+    /// Creates an empty store. `clock` is the store's own clock.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self {
@@ -42,11 +42,9 @@ impl MemoryStore {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // A panic in between would be a bug here; the maps themselves stay well-formed.
-        self.shared
-            .state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        // Even after a panic, the maps themselves are well-formed.
+        let state = self.shared.state.lock();
+        state.unwrap_or_else(PoisonError::into_inner)
     }
 
     fn now(&self) -> Timestamp {
@@ -131,7 +129,7 @@ impl Store for MemoryStore {
     fn describe(&self) -> Description {
         Description {
             name: "memory",
-            durability: "nothing: lives as long as the process",
+            durability: "no failure: the data is lost when the process ends",
             exclusive: false,
             spans_processes: false,
         }

@@ -1,8 +1,8 @@
 //! Commits to a memory store.
 
-use std::collections::BTreeMap;
-
-use everstep_model::{Entry, Record, RecordNumber, RecordRange, StreamNumber, Term, Timestamp};
+use everstep_model::{
+    Entry, NodeId, Record, RecordNumber, RecordRange, StreamNumber, Term, Timestamp,
+};
 
 use super::state::{State, Stream};
 use crate::commit::{
@@ -16,7 +16,7 @@ use crate::judge::{
 use crate::outcome::{Outcome, Refusal};
 use crate::row::{Row, RowKey};
 
-/// The state as a judgement sees it.
+/// The context of a judgement.
 struct Context<'a> {
     state: &'a State,
     stream: Option<&'a Stream>,
@@ -28,7 +28,7 @@ impl JudgeContext for Context<'_> {
         self.now
     }
 
-    fn is_alive(&self, node: everstep_model::NodeId) -> bool {
+    fn is_alive(&self, node: NodeId) -> bool {
         self.state.is_alive(node, self.now)
     }
 
@@ -44,8 +44,8 @@ impl JudgeContext for Context<'_> {
 impl State {
     pub(super) fn commit(&mut self, batch: &[Commit], now: Timestamp) -> Vec<Outcome> {
         self.answers.begin(batch);
-        let outcomes = batch.iter().map(|commit| self.commit_once(commit, now));
-        outcomes.collect()
+        let batch = batch.iter();
+        batch.map(|commit| self.commit_once(commit, now)).collect()
     }
 
     fn commit_once(&mut self, commit: &Commit, now: Timestamp) -> Outcome {
@@ -73,8 +73,7 @@ impl State {
 
     fn create(&mut self, commit: &CreateCommit, now: Timestamp) -> Result<Outcome, Refusal> {
         if let Some(old) = commit.supersedes {
-            let old = self.streams.get(&old).map(|stream| &stream.head);
-            judge_superseded(old).map_or(Ok(()), Err)?;
+            judge_superseded(self.streams.get(&old).map(|stream| &stream.head))?;
         }
         if let Some(number) = self.names.get(&commit.name) {
             return Err(Refusal::Exists(*number));
@@ -86,18 +85,11 @@ impl State {
             state.names.insert(commit.name.clone(), number);
             state.last_number = number;
             state.change(&commit.rows, &head, now);
-            if let Some(old) = commit
-                .supersedes
-                .and_then(|old| state.streams.get_mut(&old))
-            {
+            let superseded = commit.supersedes;
+            if let Some(old) = superseded.and_then(|old| state.streams.get_mut(&old)) {
                 old.head.superseded = true;
             }
-            let stream = Stream {
-                head: head.clone(),
-                entries: Vec::new(),
-                dedup: BTreeMap::new(),
-            };
-            state.streams.insert(number, stream);
+            state.streams.insert(number, Stream::new(head.clone()));
             state.write(head, &commit.records, &[], first);
         })
     }
@@ -128,20 +120,20 @@ impl State {
     fn change_rows(&mut self, commit: &RowsCommit, now: Timestamp) -> Result<Outcome, Refusal> {
         let stream = self.streams.get(&commit.stream);
         let head = stream.map(|stream| stream.head.clone());
-        let context = self.context(stream, now);
-        judge_rows(head.as_ref(), commit, &context).map_or(Ok(()), Err)?;
+        judge_rows(head.as_ref(), commit, &self.context(stream, now))?;
         match &head {
             Some(head) => self.change(&commit.rows, head, now),
             None => self.delete(&commit.rows),
         }
-        Ok(committed(commit.stream, head.map(|head| head.next)))
+        let next = head.map(|head| head.next).unwrap_or_default();
+        Ok(Outcome::committed(commit.stream, next))
     }
 
     fn remove(&mut self, commit: &RemoveCommit, now: Timestamp) -> Result<Outcome, Refusal> {
         let head = |number| self.streams.get(number).map(|stream| &stream.head);
         let heads: Vec<_> = commit.streams.iter().map(head).collect();
-        let first = heads.first().copied().flatten().map(|latest| latest.next);
-        judge_removal(&heads, commit, &self.context(None, now)).map_or(Ok(()), Err)?;
+        let next = heads.first().copied().flatten().map(|latest| latest.next);
+        judge_removal(&heads, commit, &self.context(None, now))?;
         self.delete(&commit.rows);
         for number in &commit.streams {
             let Some(stream) = self.streams.remove(number) else {
@@ -152,14 +144,11 @@ impl State {
             self.term = self.term.max(Term(stream.head.term.0 + 1));
         }
         for row in &commit.rows.put {
-            let mut row = row.clone();
-            if let Row::Shared(row) = &mut row {
-                row.fill_in(now);
-            }
+            let row = row.clone().stamped(now);
             self.rows.insert(row.key(), row);
         }
         let latest = commit.streams.first().copied().unwrap_or_default();
-        Ok(committed(latest, first))
+        Ok(Outcome::committed(latest, next.unwrap_or_default()))
     }
 
     fn context<'a>(&'a self, stream: Option<&'a Stream>, now: Timestamp) -> Context<'a> {
@@ -170,12 +159,12 @@ impl State {
         }
     }
 
-    /// Turns a verdict into an outcome and applies the commit if the verdict says so. `seen` is the
-    /// number of records that an executor knows.
+    /// Turns a verdict into an outcome, and applies the commit accordingly. `seen` is the number of
+    /// records that an executor has seen.
     fn conclude(
         &mut self,
         stream: StreamNumber,
-        verdict: Verdict,
+        verdict: Result<Verdict, Refusal>,
         seen: Option<RecordNumber>,
         apply: impl FnOnce(&mut Self, Head, RecordNumber),
     ) -> Result<Outcome, Refusal> {
@@ -184,7 +173,7 @@ impl State {
             None => Vec::new(),
         };
         match verdict {
-            Verdict::Apply { head, first, taken } => {
+            Ok(Verdict::Apply { head, first, taken }) => {
                 let before = unseen(self, first);
                 apply(self, *head, first);
                 Ok(Outcome::Committed {
@@ -194,15 +183,15 @@ impl State {
                     taken,
                 })
             }
-            Verdict::Duplicate { first } => Ok(Outcome::Duplicate {
+            Ok(Verdict::Duplicate { first }) => Ok(Outcome::Duplicate {
                 stream,
                 first,
                 before: unseen(self, first),
             }),
-            Verdict::InboxGrew { seen } => Err(Refusal::InboxGrew {
-                missed: self.entries(stream, seen, RecordNumber(u64::MAX)),
+            Err(Refusal::InboxGrew { .. }) => Err(Refusal::InboxGrew {
+                missed: unseen(self, RecordNumber(u64::MAX)),
             }),
-            Verdict::Refuse(refusal) => Err(refusal),
+            Err(refusal) => Err(refusal),
         }
     }
 
@@ -220,9 +209,9 @@ impl State {
             self.rows.remove(key);
         }
         for row in &rows.delete_exact {
-            let key = RowKey::Shared(row.key.clone());
-            if matches!(self.rows.get(&key), Some(Row::Shared(stored)) if stored == row) {
-                self.rows.remove(&key);
+            let row = Row::Shared(row.clone());
+            if self.rows.get(&row.key()) == Some(&row) {
+                self.rows.remove(&row.key());
             }
         }
     }
@@ -243,22 +232,10 @@ impl State {
         stream.entries.extend(entries);
     }
 
-    /// The records from `from` on and before `end`.
+    /// Returns the records in `from..end`.
     fn entries(&self, number: StreamNumber, from: RecordNumber, end: RecordNumber) -> Vec<Entry> {
-        let Some(stream) = self.streams.get(&number) else {
-            return Vec::new();
-        };
-        let from_on = stream.from(from);
-        from_on.take_while(|e| e.number < end).cloned().collect()
-    }
-}
-
-/// The outcome of a commit that appends nothing.
-fn committed(stream: StreamNumber, first: Option<RecordNumber>) -> Outcome {
-    Outcome::Committed {
-        stream,
-        first: first.unwrap_or_default(),
-        before: Vec::new(),
-        taken: None,
+        let stream = self.streams.get(&number).into_iter();
+        let entries = stream.flat_map(|stream| stream.from(from));
+        entries.take_while(|e| e.number < end).cloned().collect()
     }
 }

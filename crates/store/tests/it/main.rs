@@ -1,3 +1,3 @@
-//! The reference keeps the contract it is the reference for.
+//! The in-memory reference fulfils the contract.
 
 mod memory;

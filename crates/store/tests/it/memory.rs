@@ -1,4 +1,4 @@
-//! The in-memory store, case by case and under random batches.
+//! The conformance kit on the in-memory store.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ fn open(clock: Arc<dyn Clock>) -> (MemoryStore, ()) {
 conformance! { open }
 resending! { open }
 
-/// Not durable, but shared: every opening is a handle to the same store.
+/// Every opening returns a handle to the same store, which is not durable.
 struct Shared(MemoryStore);
 
 impl Reopen for Shared {
@@ -23,12 +23,12 @@ impl Reopen for Shared {
 }
 
 #[test]
-fn random_batches_find_the_same_answers_twice() {
+fn random_batches_have_deterministic_outcomes() {
     property::check(64, |clock| Shared(MemoryStore::new(clock)));
 }
 
 #[test]
-fn it_promises_nothing_beyond_the_process() {
+fn the_description_promises_no_durability() {
     let store = MemoryStore::new(Arc::new(TestClock::new()));
     let description = store.describe();
     assert!(!description.exclusive);

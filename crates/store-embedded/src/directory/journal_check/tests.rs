@@ -1,4 +1,4 @@
-//! A torn end is cut, damage before it is refused, and nothing in between is lost.
+//! A torn end is removed, and damage before it is refused without loss.
 
 use fjall::{Database, KeyspaceCreateOptions, PersistMode};
 use tempfile::TempDir;
@@ -7,7 +7,7 @@ use super::*;
 
 const ACTIVE: Role = Role::Active { whole_to: 0 };
 
-/// A journal of batches written by the key-value store itself, and where each ends.
+/// Lets the key-value store write a journal. Returns the end of each batch.
 fn journal(batches: usize) -> (TempDir, std::path::PathBuf, Vec<usize>) {
     let folder = tempfile::tempdir().unwrap();
     let db = Database::builder(folder.path()).open().unwrap();
@@ -31,17 +31,17 @@ fn journal(batches: usize) -> (TempDir, std::path::PathBuf, Vec<usize>) {
 }
 
 #[test]
-fn what_the_key_value_store_writes_is_whole() {
+fn a_journal_of_the_key_value_store_is_whole() {
     let (_folder, path, ends) = journal(5);
     assert_eq!(ends.len(), 5);
-    let found = look_over(&path).unwrap();
+    let found = scan(&path).unwrap();
     assert_eq!(found.whole, ends[4] as u64);
-    assert!(found.unread.is_none(), "space allocated ahead is zero");
+    assert!(found.unread.is_none(), "unused space is zero");
     assert!(check(&path, Role::Sealed).is_ok());
 }
 
 #[test]
-fn any_byte_changed_before_the_last_batch_is_damage() {
+fn a_changed_byte_before_the_last_batch_is_damage() {
     let (_folder, path, ends) = journal(3);
     let whole = fs::read(&path).unwrap();
     for at in 0..ends[1] {
@@ -53,12 +53,16 @@ fn any_byte_changed_before_the_last_batch_is_damage() {
             matches!(result, Err(StoreError::Corrupt { .. })),
             "byte {at}"
         );
-        assert_eq!(fs::read(&path).unwrap(), bytes, "evidence is kept");
+        assert_eq!(
+            fs::read(&path).unwrap(),
+            bytes,
+            "the damaged file is not changed"
+        );
     }
 }
 
 #[test]
-fn a_torn_last_batch_is_cut_off() {
+fn a_torn_last_batch_is_removed() {
     let (_folder, path, ends) = journal(3);
     let whole = fs::read(&path).unwrap();
     for length in ends[1] + 1..ends[2] {
@@ -94,7 +98,7 @@ fn a_hole_in_the_last_batch_is_a_torn_end() {
 }
 
 #[test]
-fn a_finished_journal_has_no_torn_end() {
+fn a_torn_end_of_a_sealed_journal_is_damage() {
     let (_folder, path, ends) = journal(3);
     let whole = fs::read(&path).unwrap();
     fs::write(&path, &whole[..ends[2] - 1]).unwrap();

@@ -1,4 +1,4 @@
-//! Keys come back, keep the order of what they stand for, and stay short.
+//! Keys survive encoding and decoding, sort like what they encode, and are short.
 
 use everstep_model::{Location, Scope, Segment};
 use proptest::prelude::*;
@@ -43,7 +43,7 @@ fn any_timer() -> impl Strategy<Value = TimerRow> {
 
 proptest! {
     #[test]
-    fn timers_come_back_and_keep_their_order(a in any_timer(), b in any_timer()) {
+    fn keys_of_timers_are_reversible_and_sort_like_timers(a in any_timer(), b in any_timer()) {
         let (a_key, a_value) = timer(&a);
         let (b_key, _) = timer(&b);
         prop_assert_eq!(timer_row(&a_key, &a_value), Ok(a.clone()));
@@ -60,7 +60,7 @@ proptest! {
     }
 
     #[test]
-    fn no_key_outgrows_the_table(text in ".{0,20}", times in 0usize..10_000) {
+    fn keys_have_a_maximum_length(text in ".{0,20}", times in 0usize..10_000) {
         let long = text.repeat(times);
         for key in [name(&long), dedup(StreamNumber(1), &long), tag(&long)] {
             prop_assert!(key.len() < 2_000);
@@ -69,7 +69,7 @@ proptest! {
 }
 
 #[test]
-fn long_parts_differ_by_their_whole_length() {
+fn long_parts_differ_in_all_of_their_bytes() {
     let (a, b) = ("x".repeat(5_000), format!("{}y", "x".repeat(4_999)));
     assert_ne!(name(&a), name(&b));
     assert_ne!(name(&a), name(&"x".repeat(5_001)));

@@ -1,7 +1,8 @@
-//! Values come back as they were written, and damage is an error, never a panic.
+//! Values survive encoding and decoding, and damage is an error, not a panic.
 
 use std::sync::Arc;
 
+use everstep_model::Timestamp;
 use everstep_store::{Row, RpcRow};
 use everstep_store_testkit::sample;
 use proptest::prelude::*;
@@ -62,12 +63,12 @@ fn any_head() -> impl Strategy<Value = Head> {
 
 proptest! {
     #[test]
-    fn heads_come_back(head in any_head()) {
+    fn heads_survive_encoding_and_decoding(head in any_head()) {
         prop_assert_eq!(decode_head(head.number, &encode_head(&head)), Ok(head));
     }
 
     #[test]
-    fn a_later_release_may_add_at_the_end(head in any_head(), more in proptest::collection::vec(any::<u8>(), 0..9)) {
+    fn a_later_release_may_append_fields(head in any_head(), more in proptest::collection::vec(any::<u8>(), 0..9)) {
         let mut bytes = encode_head(&head);
         bytes.extend(more);
         prop_assert_eq!(decode_head(head.number, &bytes), Ok(head));
@@ -76,8 +77,8 @@ proptest! {
     #[test]
     fn damage_never_panics(head in any_head(), at in any::<prop::sample::Index>(), flip in any::<u8>(), cut in any::<prop::sample::Index>()) {
         let mut bytes = encode_head(&head);
-        let place = at.index(bytes.len());
-        bytes[place] ^= flip;
+        let at = at.index(bytes.len());
+        bytes[at] ^= flip;
         bytes.truncate(cut.index(bytes.len() + 1));
         let _ = decode_head(head.number, &bytes);
         let key = Row::Rpc(sample::rpc(StreamNumber(1), "r")).key();
@@ -87,7 +88,7 @@ proptest! {
 }
 
 #[test]
-fn a_head_cut_short_is_refused_at_every_length() {
+fn a_truncated_head_is_refused_at_every_length() {
     let mut head = Head::new(StreamNumber(1), StreamName::from_stored("a"), Term(0));
     head.run = Some(Arc::new(sample::run("a", "order", RunStatus::Queued)));
     head.owner = Some(Owner {
@@ -104,14 +105,14 @@ fn a_head_cut_short_is_refused_at_every_length() {
 }
 
 #[test]
-fn a_newer_version_is_refused_by_name() {
+fn a_newer_version_is_reported() {
     let mut bytes = encode_number(5);
     bytes[0] = VERSION + 1;
     assert_eq!(decode_number(&bytes), Err(Unreadable::Newer(VERSION + 1)));
 }
 
 #[test]
-fn rows_come_back() {
+fn rows_survive_encoding_and_decoding() {
     let rpc = sample::rpc(StreamNumber(3), "some id");
     let bare = RpcRow {
         deadline: None,

@@ -1,4 +1,4 @@
-//! What a commit writes, seen in the tables themselves.
+//! The rows that a commit writes.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ fn store() -> (Fixture<EmbeddedStore>, TempDir) {
     (Fixture { store, clock }, folder)
 }
 
-/// Every row of every table.
+/// Returns all rows of all tables.
 fn rows(f: &Fixture<EmbeddedStore>) -> Vec<Vec<(Vec<u8>, Vec<u8>)>> {
     let tables = &f.store.0.tables;
     let all = |table: &Keyspace| {
@@ -85,7 +85,7 @@ fn a_second_event_to_a_ready_run_writes_one_row() {
 }
 
 #[test]
-fn what_changes_nothing_writes_nothing() {
+fn a_commit_without_changes_writes_nothing() {
     let (f, _folder) = store();
     block_on(async {
         let stream = f.create_with(started()).await;
@@ -97,7 +97,7 @@ fn what_changes_nothing_writes_nothing() {
 }
 
 #[test]
-fn what_is_gone_leaves_no_rows() {
+fn deleted_rows_and_cleared_marks_leave_no_rows() {
     let (f, _folder) = store();
     block_on(async {
         let mut commit = started();
@@ -123,7 +123,7 @@ fn a_commit_that_panicked_poisons_the_store() {
     let panicked = std::thread::scope(|scope| {
         let holder = scope.spawn(|| {
             let _writer = inner.writer.lock().unwrap();
-            panic!("as a bug would");
+            panic!("simulated bug");
         });
         holder.join().is_err()
     });

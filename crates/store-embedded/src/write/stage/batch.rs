@@ -10,62 +10,60 @@ use everstep_store::{Commit, Head, Outcome, Refusal, Row, RowKey, StoreError};
 use crate::encoding::keys;
 use crate::encoding::values;
 use crate::read::effects::EffectKey;
-use crate::sets::{KnownPages, Pages};
-use crate::state::cache::{ByNumber, HeadCache, Published};
+use crate::sets::{PageCache, Pages};
+use crate::state::cache::{ByNumber, HeadCache};
 use crate::state::inner::Inner;
 use crate::state::leases::Leases;
 use crate::storage::tables::Tables;
 use crate::storage::view::View;
 
-/// What a batch changes, on top of what is durable.
+/// The changes of a batch, on top of the durable data.
 // Large type: one field for each table that a batch can change.
 pub(crate) struct Stage<'a> {
     tables: &'a Tables,
     cache: &'a HeadCache,
     pub(super) leases: &'a Leases,
-    pub(super) known_pages: &'a KnownPages,
+    pub(super) page_cache: &'a PageCache,
     pub(super) now: Timestamp,
-    /// Opened by the first commit that has to read.
+    /// Opened by the first commit that reads.
     view: OnceCell<View<'a>>,
     pub(crate) next_stream: StreamNumber,
     /// The term of new streams.
     pub(crate) term: Term,
     pub(crate) heads: ByNumber<Staged>,
-    /// Frames to put, or to take away, by stream and first record.
+    /// Frames by stream and first record; `None` deletes one.
     pub(crate) frames: BTreeMap<(StreamNumber, RecordNumber), Option<Vec<u8>>>,
-    /// Rows to put, or to take away.
+    /// Rows of the table of lookups; `None` deletes one.
     pub(crate) lookups: HashMap<Vec<u8>, Option<Vec<u8>>>,
     pub(crate) timers: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
     pub(crate) earliest_timer: Option<Timestamp>,
-    /// Streams that could not be read: their later commits must not overtake the one that was
-    /// refused for it.
+    /// Streams that could not be read. Their later commits are refused as well, to preserve the
+    /// order.
     unreadable: ByNumber<StoreError>,
-    /// Effects that appear, or go.
+    /// Effects that are added (`true`) or deleted.
     pub(crate) effects: HashMap<EffectKey, bool>,
-    /// Pages of the sets that streams come into, or leave.
+    /// Pages of the sets that streams enter or leave.
     pub(crate) pages: Pages,
 }
 
-/// The head of a stream that the batch is about.
+/// The head of a stream that the batch uses.
 pub(crate) struct Staged {
-    /// As it is durable; none if the batch creates it.
+    /// The durable head; `None` if the batch creates the stream.
     pub(crate) before: Option<Arc<Head>>,
-    /// As the batch leaves it.
+    /// The head after the batch.
     pub(crate) head: Arc<Head>,
-    /// Whether its row must be written: the last frame does not tell all that changed.
+    /// Whether the row of the head must be written, because the last frame does not contain all
+    /// changes.
     pub(crate) row_changed: bool,
-    /// Whether the batch leaves nothing of it.
     pub(crate) is_removed: bool,
 }
 
 impl Staged {
-    /// The change of the head cache. Closed streams are rarely read again, so they leave it.
-    pub(crate) fn into_published(self) -> Published {
-        if self.is_removed || self.head.closed {
-            Published::Forget(self.head.number)
-        } else {
-            Published::Keep(self.head)
-        }
+    /// Converts to a change of the head cache. Closed streams leave it, because they are rarely
+    /// read again.
+    pub(crate) fn into_published(self) -> (StreamNumber, Option<Arc<Head>>) {
+        let is_cached = !self.is_removed && !self.head.closed;
+        (self.head.number, is_cached.then_some(self.head))
     }
 }
 
@@ -75,7 +73,7 @@ impl<'a> Stage<'a> {
             tables: &inner.tables,
             cache: &inner.cache,
             leases: &inner.leases,
-            known_pages: &inner.pages,
+            page_cache: &inner.pages,
             now: inner.clock.now(),
             view: OnceCell::new(),
             next_stream,
@@ -95,42 +93,39 @@ impl<'a> Stage<'a> {
         self.view.get_or_init(|| View::new(self.tables))
     }
 
-    /// Judges one commit and stages what it does. A stream that cannot be read refuses the commit;
-    /// only an error that ends all writing is returned as such.
+    /// Judges one commit and stages its changes, or nothing if it is refused. A stream that cannot
+    /// be read refuses the commit; only an error that ends all writing is returned as such.
     pub(crate) fn commit(&mut self, commit: &Commit) -> Result<Outcome, StoreError> {
-        // A creation that fails leaves its number to the next one, and a removal is judged on its
-        // own.
-        let number = commit.stream().map(|stream| stream.0);
-        if let Some(error) = number.and_then(|number| self.unreadable.get(&number)) {
+        // `None` for creations and removals: a failed creation leaves its number to the next one,
+        // and a removal is judged on its own.
+        let stream = commit.stream();
+        if let Some(error) = stream.and_then(|stream| self.unreadable.get(&stream)) {
             return Ok(Outcome::Refused(Refusal::Unreadable(error.clone())));
         }
-        self.try_commit(commit).or_else(|error| {
-            if let StoreError::Poisoned { .. } = error {
-                return Err(error);
-            }
-            if let Some(number) = number {
-                self.unreadable.insert(number, error.clone());
-            }
-            Ok(Outcome::Refused(Refusal::Unreadable(error)))
-        })
-    }
-
-    /// Stages nothing if it fails.
-    fn try_commit(&mut self, commit: &Commit) -> Result<Outcome, StoreError> {
-        match commit {
+        let result = match commit {
             Commit::Create(commit) => self.create(commit),
             Commit::Append(commit) => self.append(commit),
             Commit::Deliver(commit) => self.deliver(commit),
             Commit::ChangeRows(commit) => self.change_rows(commit),
             Commit::Remove(commit) => self.remove(commit),
+        };
+        match (&result, stream) {
+            (Err(Refusal::Unreadable(error @ StoreError::Poisoned { .. })), _) => {
+                return Err(error.clone());
+            }
+            (Err(Refusal::Unreadable(error)), Some(stream)) => {
+                self.unreadable.insert(stream, error.clone());
+            }
+            _ => {}
         }
+        Ok(result.unwrap_or_else(Outcome::Refused))
     }
 
     pub(super) fn head(&mut self, number: StreamNumber) -> Result<Option<Arc<Head>>, StoreError> {
-        if let Some(staged) = self.heads.get(&number.0) {
+        if let Some(staged) = self.heads.get(&number) {
             return Ok((!staged.is_removed).then(|| staged.head.clone()));
         }
-        let head = match self.cache.get(number) {
+        let head = match self.cache.get(&number) {
             Some(head) => head,
             None => match self.view().head(number)? {
                 Some(head) => Arc::new(head),
@@ -143,7 +138,7 @@ impl<'a> Stage<'a> {
             row_changed: false,
             is_removed: false,
         };
-        self.heads.insert(number.0, staged);
+        self.heads.insert(number, staged);
         Ok(Some(head))
     }
 
@@ -155,10 +150,8 @@ impl<'a> Stage<'a> {
         if let RowKey::Timer(timer) = key {
             let (key, value) = keys::timer(timer);
             if row.is_some() {
-                let earliest = self
-                    .earliest_timer
-                    .map_or(timer.due, |due| due.min(timer.due));
-                self.earliest_timer = Some(earliest);
+                let earliest = self.earliest_timer.unwrap_or(timer.due);
+                self.earliest_timer = Some(earliest.min(timer.due));
             }
             self.timers.insert(key, row.map(|_| value));
         } else if let Some(key) = keys::lookup(key) {

@@ -1,7 +1,6 @@
-//! A batch that is being judged: what its commits have changed so far, on top of what is durable.
+//! A batch that is being judged: the changes of its commits so far, on top of the durable data.
 //!
-//! No reader sees a stage. If the batch cannot be written, the stage is dropped and nothing has
-//! happened.
+//! Readers do not see a stage. If the batch cannot be written, the stage is dropped without effect.
 
 mod batch;
 mod overlay;

@@ -1,21 +1,20 @@
-//! Reading while a batch is judged: what is staged comes before what is durable.
+//! Reading while a batch is judged: staged data takes precedence over durable data.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use everstep_model::{Entry, Interner, NodeId, RecordNumber, StreamNumber, Timestamp};
-use everstep_store::{JudgeContext, Row, RowKey, StoreError};
+use everstep_store::{JudgeContext, Refusal, Row, RowKey, StoreError};
 
 use super::batch::Stage;
-use crate::encoding::holes::Holes;
 use crate::encoding::keys;
 use crate::encoding::stored_frame::StoredFrame;
-use crate::encoding::values;
+use crate::encoding::values::{self, Unreadable};
 use crate::read::frames::begin;
 
-impl Stage<'_> {
-    /// The records from `from` on and before `end`, as of this moment of the batch.
+impl<'a> Stage<'a> {
+    /// Returns the records in `from..end`, including those of earlier commits of the batch.
     pub(super) fn entries(
         &self,
         stream: StreamNumber,
@@ -29,13 +28,14 @@ impl Stage<'_> {
         let mut interner = Interner::default();
         for frame in self.stored_frames(stream, from, end, end)? {
             frame
-                .entries(from, end, &mut interner, &mut entries)
+                .entries(from..end, &mut interner, &mut entries)
                 .map_err(|error| self.view().bad_frame(stream, &error))?;
         }
         Ok(entries)
     }
 
-    /// The frames that may hold records within `from..=to` and before `end`, staged ones included.
+    /// Returns the frames that may contain records within `from..=to` and before `end`, including
+    /// staged ones.
     pub(super) fn stored_frames(
         &self,
         stream: StreamNumber,
@@ -43,93 +43,86 @@ impl Stage<'_> {
         to: RecordNumber,
         end: RecordNumber,
     ) -> Result<Vec<StoredFrame>, StoreError> {
-        let Some(last) = end
-            .0
-            .checked_sub(1)
-            .map(|last| RecordNumber(last.min(to.0)))
-        else {
+        let Some(last) = end.0.checked_sub(1) else {
             return Ok(Vec::new());
         };
+        let last = RecordNumber(last.min(to.0));
         let mut frames = BTreeMap::new();
         let begin = begin(self.view(), stream, from)?;
-        for frame in self.view().frames(stream, begin, last) {
+        for frame in self.view().frames(stream, begin..=last) {
             let frame = frame?;
             frames.insert(frame.first, frame.bytes);
         }
-        let staged = self
-            .frames
-            .range((stream, RecordNumber(0))..=(stream, last));
-        for ((_, first), bytes) in staged {
+        let staged = (stream, RecordNumber(0))..=(stream, last);
+        for ((_, first), bytes) in self.frames.range(staged) {
             match bytes {
                 Some(bytes) => frames.insert(*first, Bytes::copy_from_slice(bytes)),
                 None => frames.remove(first),
             };
         }
         let frames = frames.into_iter();
-        Ok(frames
-            .map(|(first, bytes)| StoredFrame { first, bytes })
-            .collect())
+        let frames = frames.map(|(first, bytes)| StoredFrame { first, bytes });
+        Ok(frames.collect())
     }
 
-    pub(super) fn lookup(&self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        if let Some(staged) = self.lookups.get(key) {
-            return Ok(staged.as_deref().map(Bytes::copy_from_slice));
+    /// Returns a decoded value of the table of lookups. Errors mention `what`.
+    pub(super) fn lookup<T>(
+        &self,
+        key: &[u8],
+        what: &str,
+        decode: impl FnOnce(&[u8]) -> Result<T, Unreadable>,
+    ) -> Result<Option<T>, StoreError> {
+        match self.lookups.get(key) {
+            Some(staged) => {
+                let decoded = staged
+                    .as_deref()
+                    .map(|bytes| self.view().check(what, decode(bytes)));
+                decoded.transpose()
+            }
+            None => self.view().lookup(key, what, decode),
         }
-        let value = self.view().lookup(key)?;
-        Ok(value.map(|value| Bytes::copy_from_slice(&value)))
-    }
-
-    pub(super) fn holes(&self, stream: StreamNumber) -> Result<Holes, StoreError> {
-        let Some(bytes) = self.lookup(&keys::holes(stream))? else {
-            return Ok(Holes::default());
-        };
-        let holes = values::decode_holes(&bytes);
-        holes.map_err(|error| self.view().unreadable("the gaps of a stream", error))
     }
 
     pub(super) fn row(&self, key: &RowKey) -> Result<Option<Row>, StoreError> {
-        let staged = match key {
-            RowKey::Timer(timer) => self.timers.get(&keys::timer(timer).0),
-            _ => keys::lookup(key).and_then(|key| self.lookups.get(&key)),
-        };
-        match (staged, key) {
-            (None, _) => self.view().row(key),
-            (Some(None), _) => Ok(None),
-            (Some(Some(_)), RowKey::Timer(timer)) => Ok(Some(Row::Timer(timer.clone()))),
-            (Some(Some(bytes)), _) => values::decode_row(key, bytes)
-                .map(Some)
-                .map_err(|error| self.view().unreadable("a row", error)),
+        if let RowKey::Timer(timer) = key {
+            return match self.timers.get(&keys::timer(timer).0) {
+                Some(staged) => Ok(staged.as_ref().map(|_| Row::Timer(timer.clone()))),
+                None => self.view().row(key),
+            };
         }
+        let lookup = keys::lookup(key).unwrap_or_default();
+        self.lookup(&lookup, "a row", |bytes| values::decode_row(key, bytes))
     }
 
-    pub(super) fn dedup(
+    /// Runs a judgement of a commit to `stream`. The failure of a read takes precedence over the
+    /// result, which is then meaningless.
+    pub(super) fn judge<T>(
         &self,
         stream: StreamNumber,
-        id: &str,
-    ) -> Result<Option<RecordNumber>, StoreError> {
-        let Some(bytes) = self.lookup(&keys::dedup(stream, id))? else {
-            return Ok(None);
+        judge: impl FnOnce(&Context<'_, 'a>) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        let context = Context {
+            stage: self,
+            stream,
+            failure: RefCell::new(None),
         };
-        let number = values::decode_number(&bytes);
-        let number = number.map_err(|error| self.view().unreadable("a dedup id", error))?;
-        Ok(Some(RecordNumber(number)))
+        let judged = judge(&context);
+        match context.failure.into_inner() {
+            Some(error) => Err(error.into()),
+            None => judged,
+        }
     }
 }
 
-/// What a judgement may ask. A read that fails answers "no" and leaves the failure behind.
+/// The context of a judgement. A read that fails returns `None` and stores the failure.
 pub(super) struct Context<'s, 'a> {
-    pub(super) stage: &'s Stage<'a>,
-    pub(super) stream: StreamNumber,
-    pub(super) failure: RefCell<Option<StoreError>>,
+    stage: &'s Stage<'a>,
+    stream: StreamNumber,
+    failure: RefCell<Option<StoreError>>,
 }
 
 impl Context<'_, '_> {
-    /// Returns the first failure of a read, if any.
-    pub(super) fn check(self) -> Result<(), StoreError> {
-        self.failure.into_inner().map_or(Ok(()), Err)
-    }
-
-    fn answer<T>(&self, found: Result<Option<T>, StoreError>) -> Option<T> {
+    fn found<T>(&self, found: Result<Option<T>, StoreError>) -> Option<T> {
         found.unwrap_or_else(|failure| {
             self.failure.replace(Some(failure));
             None
@@ -147,10 +140,12 @@ impl JudgeContext for Context<'_, '_> {
     }
 
     fn row(&self, key: &RowKey) -> Option<Row> {
-        self.answer(self.stage.row(key))
+        self.found(self.stage.row(key))
     }
 
     fn dedup(&self, id: &str) -> Option<RecordNumber> {
-        self.answer(self.stage.dedup(self.stream, id))
+        let key = keys::dedup(self.stream, id);
+        let first = self.stage.lookup(&key, "a dedup id", values::decode_number);
+        self.found(first).map(RecordNumber)
     }
 }

@@ -8,6 +8,7 @@ use crate::encoding::keys;
 use crate::encoding::values;
 
 impl Stage<'_> {
+    /// Drops ranges of records before `end`. Stages nothing if it fails.
     pub(super) fn drop_records(
         &mut self,
         stream: StreamNumber,
@@ -17,7 +18,9 @@ impl Stage<'_> {
         if ranges.is_empty() {
             return Ok(());
         }
-        let holes = self.holes(stream)?.with(ranges, end);
+        let key = keys::holes(stream);
+        let holes = self.lookup(&key, "the gaps of a stream", values::decode_holes)?;
+        let holes = holes.unwrap_or_default().with(ranges, end);
         let of_stream = (stream, RecordNumber(0))..=(stream, RecordNumber(u64::MAX));
         let staged = self.frames.range(of_stream.clone());
         let staged: Vec<_> = staged.map(|(key, frame)| (*key, frame.clone())).collect();
@@ -29,7 +32,7 @@ impl Stage<'_> {
             self.frames.extend(staged);
         } else {
             let holes = values::encode_holes(&holes);
-            self.lookups.insert(keys::holes(stream), Some(holes));
+            self.lookups.insert(key, Some(holes));
         }
         dropped
     }
@@ -41,12 +44,12 @@ impl Stage<'_> {
         end: RecordNumber,
     ) -> Result<(), StoreError> {
         for frame in self.stored_frames(stream, range.first, range.last, end)? {
-            let left = frame.without(range);
-            let Some(left) = left.map_err(|e| self.view().bad_frame(stream, &e))? else {
+            let rest = frame.without(range);
+            let Some(rest) = rest.map_err(|e| self.view().bad_frame(stream, &e))? else {
                 continue;
             };
             self.frames.insert((stream, frame.first), None);
-            for piece in left {
+            for piece in rest {
                 self.frames
                     .insert((stream, piece.first), Some(piece.bytes.into()));
             }

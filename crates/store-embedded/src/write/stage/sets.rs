@@ -1,4 +1,4 @@
-//! Into which sets of streams a batch takes a stream, and out of which.
+//! The sets of streams that a stream enters and leaves in a batch.
 
 use everstep_model::StreamNumber;
 use everstep_store::{Head, StoreError};
@@ -7,16 +7,16 @@ use super::batch::Stage;
 use crate::encoding::page;
 use crate::sets::{self, PageKey, sets_of};
 
-/// The pages that a stream comes onto or leaves. All of them are at hand.
+/// The pages that a stream enters (`true`) or leaves. All of them are loaded.
 #[must_use]
 pub(super) struct Moves {
-    stream: StreamNumber,
+    pub(super) stream: StreamNumber,
     pages: Vec<(PageKey, bool)>,
 }
 
 impl Stage<'_> {
-    /// What changes if a stream that had this head gets that one. Nothing changes yet: a page may
-    /// not be readable, and then nothing is to be staged.
+    /// Loads the pages that change with the head of a stream, and changes none of them yet: a page
+    /// may be unreadable, and then nothing may be staged.
     pub(super) fn plan_moves(
         &mut self,
         before: &Head,
@@ -36,7 +36,7 @@ impl Stage<'_> {
         for (set, is_member) in all.chain(entered.map(|set| (set, true))) {
             let key = (set.clone(), page::number_of(moves.stream));
             if !self.pages.contains_key(&key) {
-                let page = match self.known_pages.get(&key) {
+                let page = match self.page_cache.get(&key) {
                     Some(page) => page,
                     None => sets::load(self.view(), &key)?,
                 };

@@ -1,89 +1,72 @@
-//! Judging a commit and staging what it does, by kind of commit.
+//! Judges commits and stages their changes, by kind of commit.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
 use everstep_model::{Entry, Frame, Record, RecordNumber, RecordRange, StreamNumber};
 use everstep_store::{
     AppendCommit, CreateCommit, DeliverCommit, Head, Outcome, Refusal, Row, RowChanges, RowKey,
     RowsCommit, SharedRow, StoreError, Verdict, judge_append, judge_create, judge_deliver,
-    judge_rows, judge_superseded,
+    judge_rows,
 };
 
 use super::batch::{Stage, Staged};
-use super::overlay::Context;
 use crate::encoding::keys;
 use crate::encoding::values;
 
-/// What a commit changes besides the head of its stream.
+/// The changes of a commit besides the head of its stream.
 struct Parts<'c> {
     records: &'c [Record],
     drop: &'c [RecordRange],
     rows: &'c RowChanges,
 }
 
-impl<'a> Stage<'a> {
-    pub(super) fn create(&mut self, commit: &CreateCommit) -> Result<Outcome, StoreError> {
-        let mut superseded = None;
-        if let Some(old) = commit.supersedes {
-            if let Some(refusal) = judge_superseded(self.head(old)?.as_deref()) {
-                return Ok(Outcome::Refused(refusal));
-            }
-            superseded = Some(self.plan_superseding(old)?);
-        }
+impl Stage<'_> {
+    pub(super) fn create(&mut self, commit: &CreateCommit) -> Result<Outcome, Refusal> {
+        let superseded = match commit.supersedes {
+            Some(old) => Some(self.plan_superseding(old)?),
+            None => None,
+        };
         let name = keys::name(commit.name.as_str());
-        if let Some(bytes) = self.lookup(&name)? {
-            let number = values::decode_number(&bytes);
-            let number = number.map_err(|e| self.view().unreadable("a stream's name", e))?;
-            return Ok(Outcome::Refused(Refusal::Exists(StreamNumber(number))));
+        if let Some(number) = self.lookup(&name, "a stream's name", values::decode_number)? {
+            return Err(Refusal::Exists(StreamNumber(number)));
         }
         let stream = self.next_stream;
         let head = Head::new(stream, commit.name.clone(), self.term);
-        let context = self.context(stream);
-        let verdict = judge_create(head.clone(), commit, &context);
-        context.check()?;
+        let verdict = self.judge(stream, |context| {
+            judge_create(head.clone(), commit, context)
+        });
         let parts = Parts {
             records: &commit.records,
             drop: &[],
             rows: &commit.rows,
         };
         let outcome = self.conclude(&head, verdict, None, &parts)?;
-        if let Outcome::Committed { .. } = outcome {
-            let number = values::encode_number(stream.0);
-            self.lookups.insert(name, Some(number));
-            self.next_stream = stream.next();
-            if let Some(superseded) = superseded {
-                self.supersede(superseded);
-            }
+        let number = values::encode_number(stream.0);
+        self.lookups.insert(name, Some(number));
+        self.next_stream = stream.next();
+        if let Some(moves) = superseded {
+            self.supersede(moves);
         }
         Ok(outcome)
     }
 
-    pub(super) fn append(&mut self, commit: &AppendCommit) -> Result<Outcome, StoreError> {
-        let stream = commit.stream;
-        let Some(head) = self.head(stream)? else {
-            return Ok(Outcome::Refused(Refusal::NoStream));
-        };
-        let context = self.context(stream);
-        let verdict = judge_append(&head, commit, &context);
-        context.check()?;
-        let seen = Some(commit.executor.seen);
+    pub(super) fn append(&mut self, commit: &AppendCommit) -> Result<Outcome, Refusal> {
+        let head = self.head(commit.stream)?.ok_or(Refusal::NoStream)?;
+        let verdict = self.judge(commit.stream, |context| {
+            judge_append(&head, commit, context)
+        });
         let parts = Parts {
             records: &commit.records,
             drop: &commit.drop,
             rows: &commit.rows,
         };
-        self.conclude(&head, verdict, seen, &parts)
+        self.conclude(&head, verdict, Some(commit.executor.seen), &parts)
     }
 
-    pub(super) fn deliver(&mut self, commit: &DeliverCommit) -> Result<Outcome, StoreError> {
+    pub(super) fn deliver(&mut self, commit: &DeliverCommit) -> Result<Outcome, Refusal> {
         let stream = commit.stream;
-        let Some(head) = self.head(stream)? else {
-            return Ok(Outcome::Refused(Refusal::NoStream));
-        };
-        let context = self.context(stream);
-        let verdict = judge_deliver(&head, commit, &context);
-        context.check()?;
+        let head = self.head(stream)?.ok_or(Refusal::NoStream)?;
+        let verdict = self.judge(stream, |context| judge_deliver(&head, commit, context));
         let parts = Parts {
             records: &commit.records,
             drop: &commit.drop,
@@ -91,56 +74,40 @@ impl<'a> Stage<'a> {
         };
         let outcome = self.conclude(&head, verdict, None, &parts)?;
         if let (Some(id), Outcome::Committed { first, .. }) = (&commit.dedup, &outcome) {
-            let place = values::encode_number(first.0);
-            self.lookups.insert(keys::dedup(stream, id), Some(place));
+            let first = values::encode_number(first.0);
+            self.lookups.insert(keys::dedup(stream, id), Some(first));
         }
         Ok(outcome)
     }
 
-    pub(super) fn change_rows(&mut self, commit: &RowsCommit) -> Result<Outcome, StoreError> {
+    pub(super) fn change_rows(&mut self, commit: &RowsCommit) -> Result<Outcome, Refusal> {
         let stream = commit.stream;
         let head = self.head(stream)?;
-        let context = self.context(stream);
-        let refusal = judge_rows(head.as_deref(), commit, &context);
-        context.check()?;
-        if let Some(refusal) = refusal {
-            return Ok(Outcome::Refused(refusal));
-        }
+        self.judge(stream, |context| {
+            judge_rows(head.as_deref(), commit, context)
+        })?;
         let first = head.map(|head| head.next).unwrap_or_default();
         let unchanged = self.unchanged(&commit.rows.delete_exact)?;
         self.stage_rows(&commit.rows, &unchanged, stream, first);
-        Ok(Outcome::Committed {
-            stream,
-            first,
-            before: Vec::new(),
-            taken: None,
-        })
+        Ok(Outcome::committed(stream, first))
     }
 
-    pub(super) fn context(&self, stream: StreamNumber) -> Context<'_, 'a> {
-        Context {
-            stage: self,
-            stream,
-            failure: RefCell::new(None),
-        }
-    }
-
-    /// Stages a commit if the verdict says so. `seen` is the number of records that an executor
-    /// knows.
+    /// Turns a verdict into an outcome, and stages the commit accordingly. `seen` is the number of
+    /// records that an executor has seen.
     fn conclude(
         &mut self,
         head: &Head,
-        verdict: Verdict,
+        verdict: Result<Verdict, Refusal>,
         seen: Option<RecordNumber>,
         parts: &Parts<'_>,
-    ) -> Result<Outcome, StoreError> {
+    ) -> Result<Outcome, Refusal> {
         let stream = head.number;
         match verdict {
-            Verdict::Apply {
+            Ok(Verdict::Apply {
                 head: after,
                 first,
                 taken,
-            } => {
+            }) => {
                 let before = self.unseen(stream, seen, first)?;
                 self.apply(head, *after, parts, first)?;
                 Ok(Outcome::Committed {
@@ -150,26 +117,26 @@ impl<'a> Stage<'a> {
                     taken,
                 })
             }
-            Verdict::Duplicate { first } => Ok(Outcome::Duplicate {
+            Ok(Verdict::Duplicate { first }) => Ok(Outcome::Duplicate {
                 stream,
                 first,
                 before: self.unseen(stream, seen, first)?,
             }),
-            Verdict::InboxGrew { seen } => Ok(Outcome::Refused(Refusal::InboxGrew {
-                missed: self.entries(stream, seen, head.next)?,
-            })),
-            Verdict::Refuse(refusal) => Ok(Outcome::Refused(refusal)),
+            Err(Refusal::InboxGrew { .. }) => Err(Refusal::InboxGrew {
+                missed: self.unseen(stream, seen, head.next)?,
+            }),
+            Err(refusal) => Err(refusal),
         }
     }
 
-    /// The records that an executor has not seen; an inbox commit reports none.
+    /// Returns the records before `end` that an executor has not seen; none for other authors.
     fn unseen(
         &self,
         stream: StreamNumber,
         seen: Option<RecordNumber>,
-        first: RecordNumber,
+        end: RecordNumber,
     ) -> Result<Vec<Entry>, StoreError> {
-        seen.map_or(Ok(Vec::new()), |seen| self.entries(stream, seen, first))
+        seen.map_or(Ok(Vec::new()), |seen| self.entries(stream, seen, end))
     }
 
     fn apply(
@@ -179,30 +146,9 @@ impl<'a> Stage<'a> {
         parts: &Parts<'_>,
         first: RecordNumber,
     ) -> Result<(), StoreError> {
+        let stream = after.number;
         // Reads come first, because they may fail.
         let moves = self.plan_moves(before, Some(&after))?;
-        self.stage_parts(parts, &after, first)?;
-        self.make_moves(moves);
-        let row_changed = needs_row(before, &after, parts);
-        let after = Arc::new(after);
-        let staged = self.heads.entry(after.number.0).or_insert_with(|| Staged {
-            before: None,
-            head: after.clone(),
-            row_changed: true,
-            is_removed: false,
-        });
-        staged.head = after;
-        staged.row_changed |= row_changed;
-        Ok(())
-    }
-
-    fn stage_parts(
-        &mut self,
-        parts: &Parts<'_>,
-        after: &Head,
-        first: RecordNumber,
-    ) -> Result<(), StoreError> {
-        let stream = after.number;
         let unchanged = self.unchanged(&parts.rows.delete_exact)?;
         self.drop_records(stream, parts.drop, first)?;
         self.stage_rows(parts.rows, &unchanged, stream, after.next);
@@ -210,6 +156,17 @@ impl<'a> Stage<'a> {
             let frame = Frame::encode(&after.frame, parts.records);
             self.frames.insert((stream, first), Some(frame));
         }
+        self.make_moves(moves);
+        let row_changed = needs_row(before, &after, parts);
+        let after = Arc::new(after);
+        let staged = self.heads.entry(stream).or_insert_with(|| Staged {
+            before: None,
+            head: after.clone(),
+            row_changed: true,
+            is_removed: false,
+        });
+        staged.head = after;
+        staged.row_changed |= row_changed;
         Ok(())
     }
 
@@ -230,8 +187,8 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// The keys of those rows that are stored as they are given here. A damaged row differs, so it
-    /// stays and does not refuse the commit.
+    /// Returns the keys of the rows that equal the stored ones. A damaged row differs, so it stays
+    /// and does not refuse the commit.
     pub(super) fn unchanged(&self, rows: &[SharedRow]) -> Result<Vec<RowKey>, StoreError> {
         let mut unchanged = Vec::new();
         for row in rows {
@@ -246,8 +203,8 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// Whether the row of the head must be written. Frames carry the counts; everything else is only in
-/// that row, and so are counts that no frame carries.
+/// Returns whether the row of the head must be written. Frames contain the counts; everything else
+/// is only in that row, and so are counts without a frame.
 fn needs_row(before: &Head, after: &Head, parts: &Parts<'_>) -> bool {
     before.epoch != after.epoch
         || before.owner != after.owner
@@ -256,6 +213,5 @@ fn needs_row(before: &Head, after: &Head, parts: &Parts<'_>) -> bool {
         || before.gate != after.gate
         || before.closed != after.closed
         || before.run != after.run
-        || (parts.records.is_empty() && before.frame != after.frame)
-        || (parts.records.is_empty() && !parts.drop.is_empty())
+        || (parts.records.is_empty() && (before.frame != after.frame || !parts.drop.is_empty()))
 }

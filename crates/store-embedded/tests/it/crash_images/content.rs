@@ -1,5 +1,5 @@
-//! The bytes of a file by sectors of 512: what a disk writes wholly or not at all. Journals are
-//! mostly holes.
+//! The bytes of a file by sectors of 512 bytes, which a disk writes atomically. Sparse, because
+//! journals are mostly holes.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,7 +14,7 @@ pub(super) struct Content {
     sectors: BTreeMap<u64, [u8; SECTOR as usize]>,
 }
 
-/// The part of a write that falls into one sector.
+/// The part of a write within one sector.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece<'a> {
     pub(super) sector: u64,
@@ -22,7 +22,7 @@ pub(super) struct Piece<'a> {
     bytes: &'a [u8],
 }
 
-/// A write, cut where sectors end.
+/// Splits a write at the boundaries of sectors.
 pub(super) fn pieces(at: u64, mut bytes: &[u8]) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut at = at;
@@ -88,7 +88,7 @@ impl Content {
         file.write_all_at(&run.1, run.0).unwrap();
     }
 
-    /// The same without sectors that hold nothing.
+    /// Removes sectors that are all zeros.
     pub(super) fn without_holes(mut self) -> Self {
         self.sectors
             .retain(|_, sector| sector.iter().any(|byte| *byte != 0));

@@ -1,9 +1,10 @@
-//! A disk and the cache in front of it: what is durable, and what was done since and may get lost.
+//! A model of a disk with a cache: durable data, and unsynced changes that a power loss may
+//! discard.
 //!
-//! A sync of a file makes its bytes and its length durable, not its name. A sync of a folder makes
-//! durable which names are in it. Nothing else does. What is unsynced may reach the disk all the
-//! same: names of one folder in the order they were changed, as file systems with a log do; sectors
-//! in any order, each as it was at any moment since the last sync.
+//! A sync of a file makes its bytes and its length durable, but not its name. A sync of a folder
+//! makes its entries durable. Unsynced changes may reach the disk too: entries of one folder in the
+//! order of their changes, as in journaling file systems; sectors in any order, each in any of its
+//! states since the last sync.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,14 +24,14 @@ pub(super) enum Change {
     Truncate(u64),
 }
 
-/// The bytes of a file, whatever it is called.
+/// The bytes of a file, independent of its name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Body {
     pub(super) durable: Content,
     pub(super) unsynced: Vec<Change>,
 }
 
-/// A change of names in one folder.
+/// A change of the entries of one folder.
 #[derive(Clone, Debug)]
 pub(super) enum Naming {
     Appears(PathBuf, Node),
@@ -44,16 +45,15 @@ pub(super) type Names = BTreeMap<PathBuf, Node>;
 pub(super) struct Disk {
     pub(super) bodies: Vec<Body>,
     inodes: BTreeMap<u64, usize>,
-    /// As processes see them.
+    /// The names that processes see.
     pub(super) names: Names,
-    /// As they are after a power loss at least.
     pub(super) durable_names: Names,
-    /// Changes since, by folder.
+    /// The changes since the last sync, by folder.
     pub(super) unsynced_names: BTreeMap<PathBuf, Vec<Naming>>,
 }
 
 impl Disk {
-    /// A disk on which everything below a folder is durable.
+    /// Creates a disk on which all files below a folder are durable.
     pub(super) fn of_folder(root: &Path) -> Self {
         let mut disk = Self::default();
         disk.load(root, Path::new(""));
@@ -142,7 +142,7 @@ pub(super) fn rename(names: &mut Names, naming: &Naming) {
         Naming::Appears(path, node) => drop(names.insert(path.clone(), *node)),
         Naming::Disappears(path) => drop(names.remove(path)),
         Naming::Moves(from, to) => {
-            // Below a folder that moved nothing is expected to move with it.
+            // Only files and empty folders are renamed.
             if let Some(node) = names.remove(from) {
                 names.insert(to.clone(), node);
             }

@@ -1,4 +1,4 @@
-//! What the child does: opens a store, says how many batches it sees there, and goes on with the
+//! The child process: opens a store, reports the number of batches in it, and continues the
 //! workload.
 
 use std::fs::File;
@@ -14,13 +14,11 @@ use everstep_store_testkit::{Fixture, TestClock, block_on};
 
 use super::operation::Mark;
 
-/// The workload of this seed writes enough for the journal below to be followed by another, and
-/// removed.
+/// The seed of a workload that writes enough for a second journal of the key-value store.
 pub(super) const LARGE: u64 = u32::MAX as u64;
-/// Its large batches.
+/// The large batches of that workload.
 pub(super) const FILLER: std::ops::Range<usize> = 5..73;
 
-/// The workload of a seed.
 pub(super) fn workload(seed: u64) -> Workload {
     match seed {
         LARGE => Workload::new(seed).with_filler(FILLER),
@@ -28,10 +26,10 @@ pub(super) fn workload(seed: u64) -> Workload {
     }
 }
 
-/// Every so many batches the store is closed and opened again.
+/// The number of batches after which the store is reopened.
 const REOPENED_AFTER: usize = 30;
 
-/// Batches `from..to` of a seed's workload; the store may hold one more than `from`.
+/// Commits batches `from..to` of a workload. The store contains `from` batches, or one more.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
     pub(super) seed: u64,
@@ -40,7 +38,7 @@ pub(super) struct Task {
 }
 
 impl Task {
-    /// This same test program, asked to do it.
+    /// Returns a command that runs the task in this test program.
     pub(super) fn command(self, root: &Path) -> Command {
         let mut command = Command::new(std::env::current_exe().unwrap());
         let Self { seed, from, to } = self;
@@ -53,22 +51,24 @@ impl Task {
     }
 }
 
-/// The store's own folder: not there before, nor the one above it.
+/// Returns the folder of the store. Neither it nor its parent exists in the beginning.
 pub(super) fn store_in(root: &Path) -> std::path::PathBuf {
     root.join("above/store")
 }
 
-/// Small tables, so that they are flushed and compacted all the time.
+/// Opens a store with small memtables, so that tables are often flushed and compacted.
 pub(super) fn open(path: &Path) -> Result<Fixture<EmbeddedStore>, everstep_store::StoreError> {
     let clock = Arc::new(TestClock::new());
-    let options = Options::default()
-        .with_memtable_bytes(16 * 1024)
-        .with_cache_bytes(1 << 20);
+    let options = Options {
+        memtable_bytes: 16 * 1024,
+        cache_bytes: 1 << 20,
+        ..Options::default()
+    };
     let shared: Arc<dyn Clock> = clock.clone();
     EmbeddedStore::open_with(path, shared, options).map(|store| Fixture { store, clock })
 }
 
-/// Does nothing in the parent; in a child, what the parent asked for.
+/// Runs the task of a child process. Does nothing in the parent.
 #[test]
 fn a_child_drives_a_store() {
     let Ok(task) = std::env::var("EVERSTEP_DRIVE") else {
@@ -106,7 +106,7 @@ impl Driver {
             let difference = workload.account().await.difference(&found);
             assert_eq!(difference, None, "neither {from} batches nor one more");
         }
-        self.mark(Mark::Shown(number));
+        self.mark(Mark::Visible(number));
         while number < to {
             if number % REOPENED_AFTER == REOPENED_AFTER - 1 {
                 drop(f);
@@ -120,7 +120,7 @@ impl Driver {
             assert_eq!(outcomes, expected);
         }
         if seed % 2 == 1 {
-            // Not closed, as if it had been killed.
+            // Exits without closing the store, like a killed process.
             std::process::exit(0);
         }
     }

@@ -1,4 +1,4 @@
-//! The files as a power loss could leave them.
+//! Images: the files as a power loss could leave them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,11 +8,11 @@ use super::content::{Content, pieces};
 use super::disk::{Body, Change, Disk, Names, Node, apply, rename};
 use super::random::Random;
 
-/// What of the unsynced reached the disk.
+/// The unsynced changes that have reached the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Survives {
     Nothing,
-    /// Some sectors and some names.
+    /// Some sectors and names.
     Torn,
     Everything,
 }
@@ -34,19 +34,15 @@ pub(super) fn write(disk: &Disk, survives: Survives, random: &mut Random, into: 
     }
 }
 
-/// What processes see, to compare it with the files there are.
+/// Returns the files that processes see, to compare them with the real files.
 pub(super) fn as_seen(disk: &Disk) -> BTreeMap<std::path::PathBuf, Option<Content>> {
-    let mut nothing_random = Random(0);
+    let mut unused = Random(0);
     let seen = disk.names.iter().map(|(path, node)| {
         let content = match node {
             Node::Folder => None,
             Node::File(body) => Some(
-                surviving_content(
-                    &disk.bodies[*body],
-                    Survives::Everything,
-                    &mut nothing_random,
-                )
-                .without_holes(),
+                surviving_content(&disk.bodies[*body], Survives::Everything, &mut unused)
+                    .without_holes(),
             ),
         };
         (path.clone(), content)
@@ -66,7 +62,7 @@ fn surviving_names(disk: &Disk, survives: Survives, random: &mut Random) -> Name
             rename(&mut names, naming);
         }
     }
-    // What is in a folder that is not there is not there.
+    // Remove the entries of missing folders.
     let folders: Vec<_> = names
         .iter()
         .filter(|(_, node)| **node == Node::Folder)
@@ -93,18 +89,18 @@ fn surviving_content(body: &Body, survives: Survives, random: &mut Random) -> Co
     content
 }
 
-/// Each sector as it was at some moment since the last sync, each change of length made or not.
+/// Applies each sector in some state since the last sync, and some changes of length.
 fn tear(content: &mut Content, changes: &[Change], random: &mut Random) {
-    let mut moments: BTreeMap<u64, usize> = BTreeMap::new();
+    let mut points: BTreeMap<u64, usize> = BTreeMap::new();
     let mut longest = content.length;
     for (number, change) in changes.iter().enumerate() {
         match change {
             Change::Write { at, bytes } => {
                 longest = longest.max(at + bytes.len() as u64);
                 for piece in pieces(*at, bytes) {
-                    let moment = moments.entry(piece.sector);
-                    let moment = *moment.or_insert_with(|| random.up_to(changes.len()));
-                    if number < moment {
+                    let point = points.entry(piece.sector);
+                    let point = *point.or_insert_with(|| random.up_to(changes.len()));
+                    if number < point {
                         content.put(piece);
                     }
                 }

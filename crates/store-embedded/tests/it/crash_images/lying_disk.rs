@@ -1,5 +1,5 @@
-//! The images can tell: disks that lie about one kind of sync, and stores that acknowledge too
-//! early, are found out.
+//! Tests of the images themselves: they detect disks that ignore one kind of sync, and stores that
+//! acknowledge too early.
 
 use std::path::Path;
 
@@ -13,12 +13,12 @@ use super::scene::Scene;
 use super::verdict::Promised;
 
 const BATCHES: usize = 40;
-/// Images in which the lie must be found.
+/// The number of images in which the fault must be detected.
 const IMAGES: usize = 60;
 
-/// Loses the power here and there on a disk that does what `told` makes of the truth; gives the
-/// first that is found.
-fn first_found(told: impl Fn(&Operation) -> Option<Operation>) -> Option<String> {
+/// Tests images of a disk that executes the operations as changed by `fault`. Returns the first
+/// failure.
+fn first_failure(fault: impl Fn(&Operation) -> Option<Operation>) -> Option<String> {
     let root = scratch();
     let (seed, from, to) = (202, 0, BATCHES);
     let operations = record(Task { seed, from, to }, root.path(), &mut Disk::default());
@@ -26,15 +26,15 @@ fn first_found(told: impl Fn(&Operation) -> Option<Operation>) -> Option<String>
     let mut random = Random(seed);
     let (mut disk, mut promised) = (Disk::default(), Promised::default());
     let every = operations.len() / IMAGES;
-    for (place, operation) in operations.iter().enumerate() {
-        let operation = told(operation);
+    for (index, operation) in operations.iter().enumerate() {
+        let operation = fault(operation);
         if let Some(operation) = &operation {
             disk.apply(operation);
-            promised.hear(operation);
+            promised.observe(operation);
         }
-        if place % every == every - 1 {
+        if index % every == every - 1 {
             let survives = Survives::ALL[random.up_to(2)];
-            if let Err(broken) = scene.try_image(&disk, promised, (place, survives)) {
+            if let Err(broken) = scene.try_image(&disk, promised, (index, survives)) {
                 return Some(broken.0);
             }
         }
@@ -42,8 +42,8 @@ fn first_found(told: impl Fn(&Operation) -> Option<Operation>) -> Option<String>
     None
 }
 
-fn without(is_lie: impl Fn(&Operation) -> bool) -> impl Fn(&Operation) -> Option<Operation> {
-    move |operation| (!is_lie(operation)).then(|| operation.clone())
+fn without(is_ignored: impl Fn(&Operation) -> bool) -> impl Fn(&Operation) -> Option<Operation> {
+    move |operation| (!is_ignored(operation)).then(|| operation.clone())
 }
 
 fn is_sync_of(operation: &Operation, is_meant: impl Fn(&Path) -> bool) -> bool {
@@ -51,35 +51,35 @@ fn is_sync_of(operation: &Operation, is_meant: impl Fn(&Path) -> bool) -> bool {
 }
 
 #[test]
-fn the_truth_is_not_found_out() {
-    assert_eq!(first_found(without(|_| false)), None);
+fn a_disk_without_faults_passes() {
+    assert_eq!(first_failure(without(|_| false)), None);
 }
 
 #[test]
-fn a_disk_that_does_not_sync_journals_is_found_out() {
+fn a_disk_that_does_not_sync_journals_is_detected() {
     let is_journal = |path: &Path| path.extension().is_some_and(|end| end == "jnl");
-    let found = first_found(without(|operation| is_sync_of(operation, is_journal)));
+    let found = first_failure(without(|operation| is_sync_of(operation, is_journal)));
     assert!(found.is_some());
 }
 
 #[test]
-fn a_disk_that_does_not_sync_tables_is_found_out() {
+fn a_disk_that_does_not_sync_tables_is_detected() {
     let is_table = |path: &Path| path.components().any(|part| part.as_os_str() == "tables");
-    let found = first_found(without(|operation| is_sync_of(operation, is_table)));
+    let found = first_failure(without(|operation| is_sync_of(operation, is_table)));
     assert!(found.is_some());
 }
 
 #[test]
-fn a_disk_that_does_not_sync_names_is_found_out() {
+fn a_disk_that_does_not_sync_names_is_detected() {
     let is_folder = |operation: &Operation| matches!(operation, Operation::SyncFolder { .. });
-    assert!(first_found(without(is_folder)).is_some());
+    assert!(first_failure(without(is_folder)).is_some());
 }
 
 #[test]
-fn a_store_that_acknowledges_before_it_syncs_is_found_out() {
+fn a_store_that_acknowledges_before_it_syncs_is_detected() {
     let early = |operation: &Operation| match operation {
         Operation::Mark(Mark::Begun(number)) => Some(Operation::Mark(Mark::Acknowledged(*number))),
         other => Some(other.clone()),
     };
-    assert!(first_found(early).is_some());
+    assert!(first_failure(early).is_some());
 }

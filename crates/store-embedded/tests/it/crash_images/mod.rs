@@ -1,16 +1,15 @@
-//! Power losses: everything a process does to the files of a store is recorded, the files are
-//! rebuilt as they could lie on the disk after a power loss at some moment, and the store is opened
-//! from them.
+//! Power losses: all file operations of a process are recorded, the files are rebuilt as a power
+//! loss at some point could leave them, and the store is opened from them.
 //!
 //! ```text
-//!   driver (a child)  ──▶ recorder.c ──▶ log of operations, with marks: begun, acknowledged, shown
-//!   log up to a point ──▶ disk: what is durable, what is not ──▶ image: nothing, a torn part or all of the unsynced
-//!   image             ──▶ opened: all that was acknowledged, the last batch wholly or not at all ──▶ verdict
+//!   driver (a child)  ──▶ recorder.c ──▶ log of operations, with marks: begun, acknowledged, visible
+//!   log up to a point ──▶ disk: durable and unsynced data ──▶ image: none, a part or all of the unsynced data
+//!   image             ──▶ opened: all acknowledged batches, the last one completely or not at all ──▶ verdict
 //!                     ──▶ opened under the recorder: images of the recovery itself
 //! ```
 //!
-//! A workload follows from its seed, and an image from the recording and its own number. When
-//! background work happened differs from run to run, so a failing image keeps its recording.
+//! A workload is determined by its seed, and an image by the recording and its own number. The
+//! timing of background work differs from run to run, so the files of a failing image are kept.
 
 mod content;
 mod disk;
@@ -23,5 +22,5 @@ mod random;
 mod recording;
 mod recovery;
 mod scene;
-mod shown;
 mod verdict;
+mod visible;

@@ -1,10 +1,10 @@
-//! What a process did to its files, as `recorder.c` wrote it down.
+//! File operations, as `recorder.c` records them.
 
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Operation {
-    /// A file that was there is opened: from here on its inode means that file.
+    /// Opens an existing file, which is identified by its inode from here on.
     Open {
         path: PathBuf,
         inode: u64,
@@ -42,11 +42,11 @@ pub(super) enum Operation {
     Mark(Mark),
 }
 
-/// What the process said meanwhile about batches, by number from 1.
+/// A report of the process about batches, by number from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
-    /// It opened the store and saw this many: nobody may see fewer from now on.
-    Shown(usize),
+    /// The process opened the store and read this many. Later readers must not see fewer.
+    Visible(usize),
     Begun(usize),
     Acknowledged(usize),
 }
@@ -54,7 +54,7 @@ pub(super) enum Mark {
 impl Mark {
     pub(super) fn line(self) -> String {
         match self {
-            Self::Shown(number) => format!("shown {number}\n"),
+            Self::Visible(number) => format!("visible {number}\n"),
             Self::Begun(number) => format!("begun {number}\n"),
             Self::Acknowledged(number) => format!("acknowledged {number}\n"),
         }
@@ -65,7 +65,7 @@ impl Mark {
         let (word, number) = line.trim_end().split_once(' ').unwrap();
         let number = number.parse().unwrap();
         match word {
-            "shown" => Self::Shown(number),
+            "visible" => Self::Visible(number),
             "begun" => Self::Begun(number),
             "acknowledged" => Self::Acknowledged(number),
             other => panic!("{other}"),
@@ -73,7 +73,7 @@ impl Mark {
     }
 }
 
-/// All of a log. Paths become relative to `root`.
+/// Parses a log. Paths become relative to `root`.
 pub(super) fn parse(mut log: &[u8], root: &Path) -> Vec<Operation> {
     let mut operations = Vec::new();
     while !log.is_empty() {

@@ -1,4 +1,4 @@
-//! Power losses while a store is at work.
+//! Power losses while a store commits.
 
 use std::path::Path;
 use std::thread;
@@ -13,48 +13,48 @@ use super::scene::Scene;
 use super::verdict::Promised;
 
 const BATCHES: usize = 60;
-/// Workloads in the tests; `EVERSTEP_CRASH_SEEDS` asks for more.
+/// The default number of workloads; `EVERSTEP_CRASH_SEEDS` overrides it.
 const SEEDS: u64 = 10;
-/// Moments of each recording; each gives one image of every kind.
-const MOMENTS: usize = 36;
-/// Moments between two journals, each of which takes a while: the first is large.
-const LARGE_MOMENTS: usize = 8;
+/// The points of each recording; each gives one image of every kind.
+const POINTS: usize = 36;
+/// The points between two journals. Each takes a while, because the first journal is large.
+const LARGE_POINTS: usize = 8;
 
-/// How many workloads are recorded: those of the tests, or as many as asked for.
-pub(super) fn seeds(in_tests: u64) -> u64 {
-    let asked = std::env::var("EVERSTEP_CRASH_SEEDS").ok();
-    asked.map_or(in_tests, |count| count.parse().unwrap())
+/// Returns the number of workloads.
+pub(super) fn seeds(default: u64) -> u64 {
+    let count = std::env::var("EVERSTEP_CRASH_SEEDS").ok();
+    count.map_or(default, |count| count.parse().unwrap())
 }
 
-/// Moments in a recording, in order: everywhere, and as many where something was just written.
-pub(super) fn moments(random: &mut Random, count: usize, operations: &[Operation]) -> Vec<usize> {
-    let is_write = |place: &usize| matches!(operations[*place], Operation::Write { .. });
+/// Returns points of a recording, in order. Half of them directly follow a write.
+pub(super) fn points(random: &mut Random, count: usize, operations: &[Operation]) -> Vec<usize> {
+    let is_write = |index: &usize| matches!(operations[*index], Operation::Write { .. });
     let writes: Vec<usize> = (0..operations.len()).filter(is_write).collect();
     let anywhere = |random: &mut Random| random.up_to(operations.len() - 1);
-    let mut moments: Vec<usize> = (0..count)
+    let mut points: Vec<usize> = (0..count)
         .map(|number| match number % 2 {
             1 if !writes.is_empty() => writes[random.up_to(writes.len() - 1)] + 1,
             _ => anywhere(random),
         })
         .collect();
-    moments.sort_unstable();
-    moments
+    points.sort_unstable();
+    points
 }
 
-/// What the images of some recordings were.
+/// Statistics of recordings and their images.
 #[derive(Debug, Default)]
 struct Tally {
     images: usize,
-    /// Those that held a batch that was not acknowledged.
+    /// The images with an unacknowledged batch.
     unacknowledged: usize,
-    /// Background work that the recordings met; without it they show less than they say.
+    /// Background work in the recordings, without which they prove less.
     tables_written: bool,
     tables_removed: bool,
     lists_of_files_replaced: bool,
 }
 
 impl Tally {
-    fn hear(&mut self, operation: &Operation) {
+    fn observe(&mut self, operation: &Operation) {
         let is_in = |path: &Path, part| path.components().any(|c| c.as_os_str() == part);
         match operation {
             Operation::Create { path, .. } => self.tables_written |= is_in(path, "tables"),
@@ -75,17 +75,17 @@ impl Tally {
     }
 }
 
-/// Images of one recording.
+/// Tests the images of one recording.
 fn images_of(seed: u64) -> Tally {
     let root = scratch();
     let (from, to) = (0, BATCHES);
     let operations = record(Task { seed, from, to }, root.path(), &mut Disk::default());
     let scene = Scene::new(seed, BATCHES);
-    let moments = moments(&mut Random(seed), MOMENTS, &operations);
+    let points = points(&mut Random(seed), POINTS, &operations);
     let (mut disk, mut promised) = (Disk::default(), Promised::default());
     let mut tally = Tally::default();
-    for (place, operation) in operations.iter().enumerate() {
-        for _ in moments.iter().filter(|moment| **moment == place) {
+    for (index, operation) in operations.iter().enumerate() {
+        for _ in points.iter().filter(|point| **point == index) {
             for survives in Survives::ALL {
                 let found = scene.image(&disk, promised, (tally.images, survives));
                 tally.unacknowledged += usize::from(found > promised.at_least);
@@ -93,15 +93,15 @@ fn images_of(seed: u64) -> Tally {
             }
         }
         disk.apply(operation);
-        promised.hear(operation);
-        tally.hear(operation);
+        promised.observe(operation);
+        tally.observe(operation);
     }
     assert_eq!(promised.at_least, BATCHES, "the recording is complete");
     tally
 }
 
-/// Images around the moment at which one journal of the key-value store follows another, and the
-/// first is removed.
+/// Tests images from the creation of the second journal of the key-value store to the removal of
+/// the first.
 #[test]
 fn a_power_loss_between_two_journals_loses_nothing() {
     let (seed, from, to) = (LARGE, 0, FILLER.end + 60);
@@ -111,29 +111,29 @@ fn a_power_loss_between_two_journals_loses_nothing() {
     let is_journal = |path: &Path| path.extension().is_some_and(|end| end == "jnl");
     let follows =
         |o: &Operation| matches!(o, Operation::Create { path, .. } if path.ends_with("1.jnl"));
-    let goes = |o: &Operation| matches!(o, Operation::Remove { path } if is_journal(path));
+    let removes = |o: &Operation| matches!(o, Operation::Remove { path } if is_journal(path));
     let begin = operations.iter().position(follows).expect("a second one");
-    // When it goes is up to background work, which may not come to it.
-    let end = operations.iter().position(goes);
+    // Background work may not have removed it yet.
+    let end = operations.iter().position(removes);
     let end = end.unwrap_or(operations.len() - 3);
     let random = &mut Random(seed);
-    let mut moments = moments(random, LARGE_MOMENTS, &operations[begin..end]);
-    moments.iter_mut().for_each(|moment| *moment += begin);
-    moments.extend([begin + 1, begin + 3, end, end + 1, end + 2]);
+    let mut points = points(random, LARGE_POINTS, &operations[begin..end]);
+    points.iter_mut().for_each(|point| *point += begin);
+    points.extend([begin + 1, begin + 3, end, end + 1, end + 2]);
     let (mut disk, mut promised, mut images) = (Disk::default(), Promised::default(), 0);
-    for (place, operation) in operations.iter().enumerate() {
-        for _ in moments.iter().filter(|moment| **moment == place) {
+    for (index, operation) in operations.iter().enumerate() {
+        for _ in points.iter().filter(|point| **point == index) {
             scene.image(&disk, promised, (images, Survives::ALL[images % 3]));
             images += 1;
         }
         disk.apply(operation);
-        promised.hear(operation);
+        promised.observe(operation);
     }
-    assert!(images >= LARGE_MOMENTS, "{images}");
+    assert!(images >= LARGE_POINTS, "{images}");
 }
 
 #[test]
-fn after_any_power_loss_all_that_was_acknowledged_is_there() {
+fn acknowledged_data_survives_any_power_loss() {
     let last = seeds(SEEDS);
     let halves = [0, 1].map(|half| (1..=last).filter(move |seed| seed % 2 == half));
     let tally = thread::scope(|scope| {
@@ -145,6 +145,6 @@ fn after_any_power_loss_all_that_was_acknowledged_is_there() {
     });
     println!("{tally:?}");
     assert!(tally.images >= 1_000);
-    assert!(tally.unacknowledged > 0, "some batches were cut off");
+    assert!(tally.unacknowledged > 0, "some batches were incomplete");
     assert!(tally.tables_written && tally.tables_removed && tally.lists_of_files_replaced);
 }

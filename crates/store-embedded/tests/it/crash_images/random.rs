@@ -1,4 +1,4 @@
-//! Numbers that follow from a seed (splitmix64).
+//! Deterministic random numbers (splitmix64).
 
 pub(super) struct Random(pub(super) u64);
 
@@ -11,7 +11,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number up to `last`, itself included.
+    /// Returns a number up to and including `last`.
     pub(super) fn up_to(&mut self, last: usize) -> usize {
         (self.next() % (last as u64 + 1)) as usize
     }

@@ -1,12 +1,12 @@
-/* Writes down everything a process does to the files below one folder, in the order it took effect (LD_PRELOAD).
+/* Records all operations of a process on the files below one folder, in the order of their effect (LD_PRELOAD).
  *
  * EVERSTEP_RECORD_ROOT   the folder, an absolute path
  * EVERSTEP_RECORD_MARKS  a file outside of it: what is written there becomes a mark in the log
  * EVERSTEP_RECORD_LOG    the log: entries of
  *     kind u8, inode u64, number u64, length of path u32, length of data u32, path, data      native byte order
  *
- * One lock is held from before each call until it is written down. What this file does not know is not written down;
- * the reader notices, because the files it rebuilds then differ from those there are.
+ * One lock is held from before each call until it is recorded. Operations that this file does not know are not recorded;
+ * the reader detects that, because the files that it rebuilds then differ from the real ones.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -71,7 +71,7 @@ static int path_of(int fd, char path[4096]) {
     return 1;
 }
 
-/* The absolute path of a name as the *at calls take it. */
+/* Returns the absolute path of a name relative to a directory descriptor. */
 static int resolve(int folder, const char *name, char path[4096]) {
     char base[4096];
     if (name[0] == '/') return snprintf(path, 4096, "%s", name) < 4096;
@@ -130,7 +130,7 @@ OPENS(open64, (const char *path, int flags, ...), AT_FDCWD, path)
 OPENS(openat, (int folder, const char *path, int flags, ...), folder, path)
 OPENS(openat64, (int folder, const char *path, int flags, ...), folder, path)
 
-/* Notes what `done` bytes of a write did; `at` is where it began, or -1 for the file's own position. */
+/* Records a write of `done` bytes at `at`, or at the current position of the file if `at` is -1. */
 static void wrote(int fd, const void *bytes, ssize_t done, off_t at) {
     if (at < 0) at = lseek(fd, 0, SEEK_CUR) - done;
     note(WRITE, inode_of(fd), (uint64_t)at, NULL, bytes, (size_t)done);
@@ -166,7 +166,7 @@ static ssize_t pwrite_through(int fd, const void *bytes, size_t length, off_t at
 ssize_t pwrite(int fd, const void *bytes, size_t length, off_t at) { return pwrite_through(fd, bytes, length, at); }
 ssize_t pwrite64(int fd, const void *bytes, size_t length, off_t at) { return pwrite_through(fd, bytes, length, at); }
 
-/* May write less than asked for: whoever calls it goes on with the rest. */
+/* May write less than requested; the caller then writes the rest. */
 ssize_t writev(int fd, const struct iovec *parts, int count) {
     char path[4096];
     if (count < 1 || !is_watched(fd, path)) return REAL(writev)(fd, parts, count);

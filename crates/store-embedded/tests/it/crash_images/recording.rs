@@ -14,13 +14,13 @@ use super::driver::Task;
 use super::image::as_seen;
 use super::operation::{Operation, parse};
 
-/// In memory if there is such a folder: what is shown does not depend on the disk below.
+/// Creates a temporary folder, in memory if possible: the tests do not depend on the disk.
 pub(super) fn scratch() -> TempDir {
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
     folder.unwrap()
 }
 
-/// The recorder, built once.
+/// Builds the recorder once.
 fn recorder() -> &'static Path {
     static BUILT: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
     let (_, library) = BUILT.get_or_init(|| {
@@ -41,8 +41,8 @@ fn recorder() -> &'static Path {
     library
 }
 
-/// Drives the store below `root`, whose files `disk` describes, and tells what was done to them.
-/// The disk goes along.
+/// Runs a task on the store below `root` and returns its file operations. Applies them to `disk`,
+/// which describes the files before.
 pub(super) fn record(task: Task, root: &Path, disk: &mut Disk) -> Vec<Operation> {
     let folder = scratch();
     let (log, marks) = (folder.path().join("log"), folder.path().join("marks"));
@@ -64,7 +64,7 @@ pub(super) fn record(task: Task, root: &Path, disk: &mut Disk) -> Vec<Operation>
     operations
 }
 
-/// If anything bypassed the recorder, the files are not what it says.
+/// Asserts that the recorded operations explain the files, so that none bypassed the recorder.
 fn assert_complete(disk: &Disk, root: &Path) {
     let mut files = BTreeMap::new();
     collect(root, Path::new(""), &mut files);

@@ -1,32 +1,32 @@
-//! Power losses while a store recovers from one, or from being killed, and goes on.
+//! Power losses while a store recovers from a power loss or a killed process, and continues.
 //!
-//! What was shown after a recovery counts as acknowledged: a batch that was written but not synced
-//! by a process that was killed must be durable before anybody sees it.
+//! Batches that are visible after a recovery count as acknowledged: a batch that a killed process
+//! has written but not synced must be durable before it is visible.
 
 use super::disk::Disk;
 use super::driver::Task;
 use super::image::Survives;
-use super::power_loss::{moments, seeds};
+use super::power_loss::{points, seeds};
 use super::random::Random;
 use super::recording::{record, scratch};
 use super::scene::Scene;
 use super::verdict::Promised;
 
 const BATCHES: usize = 40;
-/// The seeds of the workloads begin here, and are so many in the tests.
+/// The first seed, and the number of seeds.
 const FIRST_SEED: u64 = 100_000;
 const SEEDS: u64 = 4;
-/// First crashes of each recording.
+/// The number of first crashes of each recording.
 const CRASHES: usize = 8;
-/// Moments in each recovery at which the power is lost.
-const MOMENTS: usize = 8;
-/// Batches that are added after a recovery.
+/// The number of power losses in each recovery.
+const POINTS: usize = 8;
+/// The number of batches after a recovery.
 const MORE: usize = 3;
 
-/// How the first process ended.
+/// The end of the first process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Crash {
-    /// What it wrote is in the cache, and may still get lost.
+    /// The data of the process is in the cache, and may still be lost.
     Killed,
     PowerLoss(Survives),
 }
@@ -48,20 +48,20 @@ fn crashes_of(seed: u64) -> usize {
     let operations = record(Task { seed, from, to }, root.path(), &mut Disk::default());
     let scene = Scene::new(seed, BATCHES + MORE + 1);
     let mut random = Random(seed);
-    let moments = moments(&mut random, CRASHES, &operations);
+    let points = points(&mut random, CRASHES, &operations);
     let (mut disk, mut promised, mut images) = (Disk::default(), Promised::default(), 0);
-    for (place, operation) in operations.iter().enumerate() {
-        for _ in moments.iter().filter(|moment| **moment == place) {
+    for (index, operation) in operations.iter().enumerate() {
+        for _ in points.iter().filter(|point| **point == index) {
             let crash = Crash::any(&mut random);
             images += recoveries(&scene, &disk, promised, (crash, images), &mut random);
         }
         disk.apply(operation);
-        promised.hear(operation);
+        promised.observe(operation);
     }
     images
 }
 
-/// Lets a child recover from a crash and go on, and loses the power meanwhile.
+/// Lets a child recover from a crash and continue, and tests power losses meanwhile.
 fn recoveries(
     scene: &Scene,
     disk: &Disk,
@@ -85,22 +85,22 @@ fn recoveries(
         to: promised.at_most + MORE,
     };
     let operations = record(task, root.path(), &mut before.clone());
-    let moments = moments(random, MOMENTS, &operations);
+    let points = points(random, POINTS, &operations);
     let (mut disk, mut images) = (before, 0);
-    for (place, operation) in operations.iter().enumerate() {
-        for _ in moments.iter().filter(|moment| **moment == place) {
+    for (index, operation) in operations.iter().enumerate() {
+        for _ in points.iter().filter(|point| **point == index) {
             let survives = Survives::ALL[(first + images) % 3];
             scene.image(&disk, promised, (first + images, survives));
             images += 1;
         }
         disk.apply(operation);
-        promised.hear(operation);
+        promised.observe(operation);
     }
     images
 }
 
 #[test]
-fn a_power_loss_during_recovery_loses_nothing_and_takes_back_nothing_that_was_shown() {
+fn a_power_loss_during_recovery_loses_no_acknowledged_or_visible_batch() {
     let seeds = (0..seeds(SEEDS)).map(|number| FIRST_SEED + number);
     let images: usize = seeds.map(crashes_of).sum();
     println!("{images} images of recoveries");

@@ -1,5 +1,5 @@
-//! One image after the other: made, opened, judged; one that fails is kept, with the command that
-//! judges it again.
+//! Creates, opens and judges images. An image that fails is kept, and the command to repeat the
+//! test is printed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ pub(super) struct Scene {
     pub(super) expected: Expected,
 }
 
-/// An image that is not what it must be.
+/// The reason why an image is wrong.
 #[derive(Debug)]
 pub(super) struct Broken(pub(super) String);
 
@@ -31,7 +31,7 @@ impl Scene {
         }
     }
 
-    /// Makes image `number` of a disk and opens it; gives how many batches it holds.
+    /// Creates and opens image `number` of a disk. Returns the number of its batches.
     pub(super) fn try_image(
         &self,
         disk: &Disk,
@@ -43,20 +43,20 @@ impl Scene {
         let judged = judge(&store_in(folder.path()), promised, &self.expected);
         judged.map_err(|problem| {
             Broken(format!(
-                "seed {}, image {number}, {survives:?} of the unsynced survives: {problem}",
+                "seed {}, image {number}, {survives:?} of the unsynced data survives: {problem}",
                 self.seed
             ))
         })
     }
 
-    /// The same; one that fails is kept, and the test ends.
+    /// Like [`Self::try_image`], but keeps an image that fails and panics.
     pub(super) fn image(&self, disk: &Disk, promised: Promised, which: (usize, Survives)) -> usize {
         self.try_image(disk, promised, which)
             .unwrap_or_else(|Broken(problem)| {
                 let kept = self.keep(disk, which);
                 let problem: String = problem.chars().take(2_000).collect();
                 panic!(
-                    "{problem}\nrepeat it: EVERSTEP_CRASH_IMAGE='{} {} {} {} {}' cargo test -p everstep-store-embedded \
+                    "{problem}\nrepeat with: EVERSTEP_CRASH_IMAGE='{} {} {} {} {}' cargo test -p everstep-store-embedded \
                      --test it crash_images::scene",
                     self.seed,
                     self.batches,
@@ -72,7 +72,7 @@ impl Scene {
         image::write(disk, survives, &mut random, into);
     }
 
-    /// Made once more, because opening has changed the first one.
+    /// Creates the image again, because opening has changed the first one.
     fn keep(&self, disk: &Disk, which: (usize, Survives)) -> PathBuf {
         let name = format!("everstep-crash-{}-{}", self.seed, which.0);
         let folder = std::env::temp_dir().join(name);
@@ -83,37 +83,37 @@ impl Scene {
     }
 }
 
-/// Judges an image that was kept; without one there is nothing to judge.
+/// Judges an image that was kept. Does nothing by default.
 #[test]
-fn a_kept_image_holds_what_was_promised() {
+fn a_kept_image_contains_the_promised_batches() {
     let Ok(kept) = std::env::var("EVERSTEP_CRASH_IMAGE") else {
         return;
     };
     let parts: Vec<&str> = kept.splitn(5, ' ').collect();
-    let number = |place: usize| parts[place].parse::<usize>().unwrap();
+    let number = |index: usize| parts[index].parse::<usize>().unwrap();
     let promised = Promised {
         at_least: number(2),
         at_most: number(3),
     };
     let scene = Scene::new(number(0) as u64, number(1));
-    // On a copy of its own: opening changes it.
+    // Opens a copy, because opening changes the files.
     let disk = Disk::of_folder(Path::new(parts[4]));
     let judged = scene.try_image(&disk, promised, (0, Survives::Everything));
     assert!(judged.is_ok(), "{judged:?}");
 }
 
 #[test]
-fn an_image_that_fails_is_kept_and_says_how_it_is_repeated() {
+fn a_failing_image_is_kept_and_the_command_is_printed() {
     let scene = Scene::new(1, 20);
     let promised = Promised {
         at_least: 20,
         at_most: 20,
     };
-    // As if the whole store were gone.
+    // An empty disk.
     let judging = || scene.image(&Disk::default(), promised, (77, Survives::Nothing));
     let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(judging)).unwrap_err();
-    let said = panic.downcast_ref::<String>().unwrap();
-    let (problem, command) = said.split_once("repeat it: ").unwrap();
+    let message = panic.downcast_ref::<String>().unwrap();
+    let (problem, command) = message.split_once("repeat with: ").unwrap();
     assert!(problem.contains("it holds 0 batches"), "{problem}");
     let kept = command
         .split('\'')

@@ -1,4 +1,4 @@
-//! Whether a store that was opened from an image holds what it must.
+//! Checks the content of a store that was opened from an image.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -10,7 +10,7 @@ use everstep_store_testkit::sample::creation;
 use super::driver::{open, workload};
 use super::operation::{Mark, Operation};
 
-/// What the store holds after each batch of a workload, from none on.
+/// The content of the store before the first batch of a workload and after each batch.
 pub(super) struct Expected(Vec<Account>);
 
 impl Expected {
@@ -25,7 +25,7 @@ impl Expected {
     }
 }
 
-/// How many batches must be there, and how many may.
+/// The minimum and maximum number of batches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Promised {
     pub(super) at_least: usize,
@@ -33,9 +33,9 @@ pub(super) struct Promised {
 }
 
 impl Promised {
-    pub(super) fn hear(&mut self, operation: &Operation) {
+    pub(super) fn observe(&mut self, operation: &Operation) {
         match operation {
-            Operation::Mark(Mark::Shown(n) | Mark::Acknowledged(n)) => {
+            Operation::Mark(Mark::Visible(n) | Mark::Acknowledged(n)) => {
                 self.at_least = *n;
                 self.at_most = *n;
             }
@@ -45,26 +45,26 @@ impl Promised {
     }
 }
 
-/// Opens an image. Gives how many batches it holds, or what is wrong with it.
+/// Opens an image. Returns the number of its batches, or what is wrong with it.
 pub(super) fn judge(
     store: &Path,
     promised: Promised,
     expected: &Expected,
 ) -> Result<usize, String> {
-    let judged = catch_unwind(AssertUnwindSafe(|| look(store, promised, expected)));
+    let judged = catch_unwind(AssertUnwindSafe(|| inspect(store, promised, expected)));
     judged.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         Err(format!("it panics: {}", text.unwrap_or_default()))
     })
 }
 
-fn look(store: &Path, promised: Promised, expected: &Expected) -> Result<usize, String> {
+fn inspect(store: &Path, promised: Promised, expected: &Expected) -> Result<usize, String> {
     let f = open(store).map_err(|error| format!("it does not open: {error}"))?;
     let found = block_on(Account::of(&f));
     let may_be = promised.at_least..=promised.at_most;
     let Some(number) = may_be.clone().find(|n| expected.0[*n] == found) else {
         let difference = found.difference(&expected.0[promised.at_least]);
-        let instead = expected.0.iter().position(|account| *account == found);
+        let instead = expected.0.iter().position(|accounts| *accounts == found);
         let instead = instead.map(|n| format!("it holds {n} batches; "));
         return Err(format!(
             "{may_be:?} batches were promised: {}{}",
@@ -72,7 +72,7 @@ fn look(store: &Path, promised: Promised, expected: &Expected) -> Result<usize, 
             difference.unwrap_or_default()
         ));
     };
-    // It is not only there to be looked at.
+    // The store must also accept commits.
     block_on(async {
         let stream = f.create_with(creation("afterwards")).await;
         assert_eq!(f.numbers(stream).await, [0]);

@@ -1,4 +1,4 @@
-//! The parts of keys that keep an order: timers' purposes, locations, and parts of free length.
+//! Parts of keys: purposes of timers, locations, and parts of variable length.
 
 use everstep_model::record::TimerPurpose;
 use everstep_model::{Location, Name, Scope, Segment};
@@ -6,43 +6,34 @@ use everstep_model::{Location, Name, Scope, Segment};
 use super::bytes::{Damaged, In, Out, text};
 use crate::row::TimerRow;
 
-/// Bytes of a key's last part that are kept as they are.
+/// The longest last part of a key that is stored in full.
 pub const TAIL_MAX: usize = 1_024;
 
-/// The byte of a purpose.
-fn purpose_code(purpose: TimerPurpose) -> u8 {
-    match purpose {
-        TimerPurpose::Sleep => 0,
-        TimerPurpose::Wait => 1,
-        TimerPurpose::Rpc => 2,
-        TimerPurpose::Retry => 3,
-        TimerPurpose::ExecutionRetry => 4,
-        TimerPurpose::Deadline => 5,
-        TimerPurpose::Child => 6,
-        TimerPurpose::Undo => 7,
-        TimerPurpose::Expiry => 8,
-    }
+macro_rules! purposes {
+    ($($purpose:ident = $code:literal),*) => {
+        fn purpose_code(purpose: TimerPurpose) -> u8 {
+            match purpose {
+                $(TimerPurpose::$purpose => $code,)*
+            }
+        }
+
+        /// Decodes the purpose of a timer.
+        pub fn purpose(code: u8) -> Result<TimerPurpose, Damaged> {
+            match code {
+                $($code => Ok(TimerPurpose::$purpose),)*
+                _ => Err(Damaged("a timer has an unknown purpose")),
+            }
+        }
+    };
 }
 
-/// The purpose of a byte.
-pub fn purpose(code: u8) -> Result<TimerPurpose, Damaged> {
-    Ok(match code {
-        0 => TimerPurpose::Sleep,
-        1 => TimerPurpose::Wait,
-        2 => TimerPurpose::Rpc,
-        3 => TimerPurpose::Retry,
-        4 => TimerPurpose::ExecutionRetry,
-        5 => TimerPurpose::Deadline,
-        6 => TimerPurpose::Child,
-        7 => TimerPurpose::Undo,
-        8 => TimerPurpose::Expiry,
-        _ => return Err(Damaged("a timer has an unknown purpose")),
-    })
+purposes! {
+    Sleep = 0, Wait = 1, Rpc = 2, Retry = 3, ExecutionRetry = 4, Deadline = 5, Child = 6, Undo = 7,
+    Expiry = 8
 }
 
-/// A location so that byte order is its own order. Names hold no control characters, so a zero ends
-/// them.
-#[must_use]
+/// Encodes a location so that bytes sort like locations. A zero ends each name, because names
+/// contain no control characters.
 pub(super) fn location_bytes(location: &Location) -> Vec<u8> {
     let mut out = Out::default();
     for segment in location.scope.segments() {
@@ -61,7 +52,6 @@ pub(super) fn location_bytes(location: &Location) -> Vec<u8> {
     out.0
 }
 
-/// Reads a location back.
 pub(super) fn location(input: &mut In<'_>) -> Result<Location, Damaged> {
     let mut path = Vec::new();
     loop {
@@ -79,8 +69,8 @@ pub(super) fn location(input: &mut In<'_>) -> Result<Location, Damaged> {
     })
 }
 
-/// Writes the purpose and the location of a timer to its key. Returns the value of its row: the
-/// location if it is too long for a key, otherwise nothing.
+/// Writes the purpose and the location of a timer to its key. Returns the value of its row, which
+/// is the location if it is too long for a key, and otherwise empty.
 pub fn put_timer(key: &mut Out, timer: &TimerRow) -> Vec<u8> {
     key.byte(purpose_code(timer.purpose));
     let Some(location) = &timer.location else {
@@ -94,7 +84,7 @@ pub fn put_timer(key: &mut Out, timer: &TimerRow) -> Vec<u8> {
     if fits { Vec::new() } else { whole }
 }
 
-/// Reads what [`put_timer`] has written.
+/// Reads what [`put_timer`] wrote.
 pub fn take_timer(
     key: &mut In<'_>,
     value: &[u8],
@@ -104,7 +94,7 @@ pub fn take_timer(
         0 => None,
         1 => Some(location(key)?),
         2 => Some(location(&mut In(value))?),
-        _ => return Err(Damaged("a timer's place is of an unknown kind")),
+        _ => return Err(Damaged("a timer's location is of an unknown kind")),
     };
     Ok((purpose, location))
 }
@@ -113,12 +103,12 @@ fn name_part(input: &mut In<'_>) -> Result<Name, Damaged> {
     checked_name(text(input.until_zero()?)?)
 }
 
-/// A name as it was stored.
+/// Converts a stored text to a name.
 pub fn checked_name(text: &str) -> Result<Name, Damaged> {
     Name::internal(text).map_err(|_| Damaged("a name breaks the rules of names"))
 }
 
-/// Writes a part of a key that a user chose: as it is, or cut and hashed if it is longer than
+/// Writes a part of a key that a user chose: in full, or truncated and hashed if it is longer than
 /// [`TAIL_MAX`].
 pub fn tail(key: &mut Out, bytes: &[u8]) {
     match bytes.split_at_checked(TAIL_MAX) {
@@ -127,7 +117,7 @@ pub fn tail(key: &mut Out, bytes: &[u8]) {
     };
 }
 
-/// FNV-1a with 128 bits: stable for ever, which the standard library's hashers are not.
+/// Computes FNV-1a with 128 bits, which is permanent, unlike the hashers of the standard library.
 fn fnv(bytes: &[u8]) -> u128 {
     let start = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128;
     let prime = 0x0000_0000_0100_0000_0000_0000_0000_013b_u128;
@@ -136,12 +126,4 @@ fn fnv(bytes: &[u8]) -> u128 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_hash_is_fnv_1a() {
-        assert_eq!(fnv(b""), 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d);
-        assert_eq!(fnv(b"a"), 0xd228_cb69_6f1a_8caf_7891_2b70_4e4a_8964);
-    }
-}
+mod tests;

@@ -1,6 +1,5 @@
-//! A process is killed after it wrote a batch and before it synced it. The next one finds the batch
-//! in the cache and shows it, so the batch must not get lost any more: it was synced before it was
-//! shown.
+//! A process is killed between the write and the sync of a batch. The next process finds the batch
+//! in the cache, and must sync it before it is visible.
 
 use std::path::Path;
 
@@ -14,7 +13,7 @@ use super::verdict::Promised;
 
 const SEED: u64 = 301;
 const BATCHES: usize = 20;
-/// How many processes are killed.
+/// The number of killed processes.
 const KILLED: usize = 6;
 
 fn is_sync_of_journal(operation: &Operation) -> bool {
@@ -22,35 +21,35 @@ fn is_sync_of_journal(operation: &Operation) -> bool {
     matches!(operation, Operation::SyncFile { path, .. } if is_journal(path))
 }
 
-/// Loses the power when the second process has just shown what it found; gives how often that was a
-/// batch that had not been acknowledged, or what is wrong. Syncs that are lies do nothing.
-fn power_lost_when_shown(is_lie: impl Fn(&Operation) -> bool) -> Result<usize, Broken> {
+/// Tests power losses directly after the second process has read the store. Returns how often it
+/// read an unacknowledged batch. Ignored syncs have no effect.
+fn power_lost_after_reading(is_ignored: impl Fn(&Operation) -> bool) -> Result<usize, Broken> {
     let root = scratch();
     let (seed, from, to) = (SEED, 0, BATCHES);
     let operations = record(Task { seed, from, to }, root.path(), &mut Disk::default());
     let scene = Scene::new(seed, BATCHES + 1);
     let (mut disk, mut promised) = (Disk::default(), Promised::default());
-    let (mut killed, mut shown) = (0, 0);
+    let (mut killed, mut visible) = (0, 0);
     for operation in &operations {
         let is_unsynced = promised.at_most > promised.at_least && is_sync_of_journal(operation);
         if is_unsynced && killed < KILLED {
             killed += 1;
-            shown += usize::from(next_process(&scene, disk.clone(), promised, &is_lie)?);
+            visible += usize::from(next_process(&scene, disk.clone(), promised, &is_ignored)?);
         }
         disk.apply(operation);
-        promised.hear(operation);
+        promised.observe(operation);
     }
-    assert_eq!(killed, KILLED, "enough batches were cut off");
-    Ok(shown)
+    assert_eq!(killed, KILLED, "enough batches were unsynced");
+    Ok(visible)
 }
 
-/// Whether the next process shows the batch that was not acknowledged; the power is lost right
+/// Returns whether the next process reads the unacknowledged batch. The power is lost directly
 /// after that.
 fn next_process(
     scene: &Scene,
     mut disk: Disk,
     mut promised: Promised,
-    is_lie: impl Fn(&Operation) -> bool,
+    is_ignored: impl Fn(&Operation) -> bool,
 ) -> Result<bool, Broken> {
     let root = scratch();
     scene.write(&disk, (0, Survives::Everything), root.path());
@@ -61,11 +60,11 @@ fn next_process(
         to: 0,
     };
     for operation in record(task, root.path(), &mut disk.clone()) {
-        if !is_lie(&operation) {
+        if !is_ignored(&operation) {
             disk.apply(&operation);
         }
-        promised.hear(&operation);
-        if matches!(operation, Operation::Mark(Mark::Shown(_))) {
+        promised.observe(&operation);
+        if matches!(operation, Operation::Mark(Mark::Visible(_))) {
             break;
         }
     }
@@ -74,14 +73,13 @@ fn next_process(
 }
 
 #[test]
-fn what_was_found_after_a_kill_is_durable_before_it_is_shown() {
-    let shown = power_lost_when_shown(|_| false).unwrap();
-    // Not every time: a background sync comes before the write, and some batches are refused as a
-    // whole.
-    assert!(shown > 0, "what was written is found");
+fn batches_of_a_killed_process_are_durable_before_they_are_visible() {
+    let visible = power_lost_after_reading(|_| false).unwrap();
+    // Not all of them: a background sync may precede the write, and some batches are refused.
+    assert!(visible > 0, "written batches are found");
 }
 
 #[test]
-fn a_recovery_that_syncs_nothing_is_found_out() {
-    assert!(power_lost_when_shown(is_sync_of_journal).is_err());
+fn a_recovery_without_syncs_is_detected() {
+    assert!(power_lost_after_reading(is_sync_of_journal).is_err());
 }
