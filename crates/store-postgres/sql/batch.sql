@@ -53,7 +53,7 @@ BEGIN
     fresh := FOUND;
 END $function$;
 
--- A batch of steps. Returns those that took effect, or null if all did. Each statement costs as much as three steps, so
+-- Applies a batch of steps. Returns those that took effect, or null if all did. A statement costs as much as three steps, so
 -- there are few.
 CREATE FUNCTION append_batch_{format}(
     clock bigint, sender bigint, sender_since bigint, sender_until bigint,
@@ -77,7 +77,7 @@ BEGIN
     RETURN effective;
 END $function$;
 
--- A batch of plain commits, alone or before `commit_batch` in the same statement. Returns the appends that took effect
+-- Applies a batch of plain commits, alone or before `commit_batch` in the same statement. Returns the appends that took effect
 -- (null if all did), the outcomes of creations, and whether the commits were tried at all.
 CREATE FUNCTION plain_batch_{format}(
     clock bigint, sender bigint, sender_since bigint, sender_until bigint,

@@ -11,7 +11,8 @@ use everstep_store::{
 };
 use everstep_store_postgres::PostgresStore;
 use everstep_store_testkit::sample::{
-    NODE, OTHER, creation, event, idempotency, inbox, stream_row, timer,
+    NODE, OTHER, closing, creation, event, idempotency, inbox, removal, row_change, stream_row,
+    timer,
 };
 
 use crate::support::{Place, Sender, create, in_parallel, number_of, records};
@@ -331,6 +332,38 @@ fn a_timer_fires_once_whoever_polls() {
         .await;
         assert_eq!(fired.iter().sum::<usize>(), 200);
         assert_eq!(records(&store, stream).await.len(), 201);
+    });
+}
+
+/// A guard on a row of a removed stream, which no head protects, waits for a concurrent deletion.
+#[test]
+fn a_guard_on_a_row_of_a_removed_stream_sees_a_concurrent_deletion() {
+    in_parallel(async {
+        let place = Place::new();
+        let store = place.store().await;
+        let stream = create(&store, &["a"]).await[0];
+        let due = Row::Timer(timer(stream, 5, None));
+        let mut arm = closing(stream);
+        arm.rows.put.push(due.clone());
+        store.commit(&[arm.into()]).await.unwrap();
+        store.commit(&[removal(&[stream]).into()]).await.unwrap();
+        let sql = place.sql().await;
+        sql.batch_execute("BEGIN; DELETE FROM rows WHERE kind = 1")
+            .await
+            .unwrap();
+        let mut clear = row_change(stream);
+        clear.guards.push(Guard::RowPresent(due.key()));
+        clear.rows.delete.push(due.key());
+        let commit = tokio::spawn(async move { store.commit(&[clear.into()]).await });
+        let waiting =
+            "SELECT FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'";
+        let name = place.namespace();
+        while sql.query(waiting, &[&name]).await.unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        sql.batch_execute("COMMIT").await.unwrap();
+        let outcomes = commit.await.unwrap().unwrap();
+        assert_eq!(outcomes, [Outcome::Refused(Refusal::RowAbsent)]);
     });
 }
 
