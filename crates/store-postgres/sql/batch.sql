@@ -9,14 +9,12 @@ CREATE FUNCTION begin_batch(
     OUT term_found bigint, OUT known_since bigint, OUT any_kept boolean
 )
 LANGUAGE plpgsql AS $function$
-DECLARE
-    timeline_found text;
 BEGIN
     IF current_setting('transaction_isolation') <> 'read committed' THEN
         RAISE EXCEPTION 'commits need the isolation level "read committed"' USING ERRCODE = 'ES003';
     END IF;
-    SELECT m.term, m.timeline INTO term_found, timeline_found FROM meta m;
-    IF timeline_found IS DISTINCT FROM substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) THEN
+    SELECT m.term INTO term_found FROM meta m WHERE m.timeline = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8);
+    IF NOT FOUND THEN
         RAISE EXCEPTION 'the history of the database has changed' USING ERRCODE = 'ES001';
     END IF;
     known_since := 0;

@@ -506,9 +506,9 @@ BEGIN
                     run := ROW(h.number, r_created[k], r_updated[k], r_version[k], r_generation[k], r_status[k], h.ready,
                         NOT h.superseded, r_id[k], r_workflow[k], r_tags[k]::bytea[]);
                 END IF;
-                -- A claimed run is running, unless it is pausing, paused, cancelling or rolling back.
+                -- A claimed run is running, unless its status is one that the claiming node continues.
                 j := c_status[i];
-                IF j = 0 AND taken AND run.status NOT IN (6, 7, 8, 9) THEN j := 2; END IF;
+                IF j = 0 AND taken AND run.status NOT IN ({continued}) THEN j := {running}; END IF;
                 IF j > 0 AND j <> run.status THEN
                     run.status := j;
                     run.updated_at := c_now[i];

@@ -1,5 +1,4 @@
-//! Many nodes at the same streams, names, keys and timers at once: each gets an answer that fits
-//! all others.
+//! Many nodes commit to the same streams, names, keys and timers at once, with consistent outcomes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,7 +19,7 @@ use crate::support::{Place, Sender, create, in_parallel, number_of, records};
 const NODES: usize = 6;
 const ROUNDS: usize = 20;
 
-/// Runs this on as many nodes, each with a store of its own, at once.
+/// Runs `work` on all nodes at once, each with its own store.
 async fn on_all_nodes<T, F>(place: &Place, work: impl Fn(usize, Arc<PostgresStore>) -> F) -> Vec<T>
 where
     T: Send + 'static,
@@ -45,10 +44,9 @@ fn said(record: &everstep_model::Record) -> Option<String> {
     }
 }
 
-/// Invariants 1, 4 and 6: what was acknowledged is in its place, once, and each sender's events are
-/// in order.
+/// Invariants 1, 4 and 6: acknowledged events are stored once, and those of a sender in order.
 #[test]
-fn events_of_many_nodes_are_all_there_in_order() {
+fn events_of_many_nodes_are_stored_in_order() {
     in_parallel(async {
         let place = Place::new();
         let store = place.store().await;
@@ -99,7 +97,7 @@ fn events_of_many_nodes_are_all_there_in_order() {
                 .unwrap();
             assert_eq!(head.frame.inbox_count, head.next.0);
         }
-        assert_eq!(found, total, "nothing is there twice");
+        assert_eq!(found, total, "no event is stored twice");
     });
 }
 
@@ -142,9 +140,9 @@ fn an_epoch_is_granted_once() {
     });
 }
 
-/// Invariant 13: the same name, from all nodes at once, is one stream.
+/// Invariant 13: concurrent creations with one name create one stream.
 #[test]
-fn of_creations_under_one_name_one_wins() {
+fn one_of_concurrent_creations_with_a_name_succeeds() {
     in_parallel(async {
         let place = Place::new();
         let store = place.store().await;
@@ -152,8 +150,7 @@ fn of_creations_under_one_name_one_wins() {
             let mut sender = Sender::new(store);
             let mut outcomes = Vec::new();
             for round in 0..ROUNDS {
-                // In another order on every other node: names are inserted in one order all the
-                // same.
+                // Half of the nodes use another order; names are inserted in the same order anyway.
                 let mut names = vec![
                     format!("x{round}"),
                     format!("y{round}"),
@@ -185,9 +182,9 @@ fn of_creations_under_one_name_one_wins() {
     });
 }
 
-/// The same for idempotency keys, which are rows of no stream.
+/// The same for idempotency keys, which belong to no stream.
 #[test]
-fn of_creations_under_one_key_one_wins() {
+fn one_of_concurrent_creations_with_a_key_succeeds() {
     in_parallel(async {
         let place = Place::new();
         let store = place.store().await;
@@ -227,7 +224,7 @@ fn of_creations_under_one_key_one_wins() {
     });
 }
 
-/// A row that commits of other streams change, as forks do with their source, loses no change.
+/// No change is lost of a row that commits of other streams change, as forks do with their source.
 #[test]
 fn a_shared_row_loses_no_change() {
     in_parallel(async {
@@ -267,7 +264,7 @@ fn a_shared_row_loses_no_change() {
     });
 }
 
-/// Commits under ids of two nodes, which no engine sends, are known again for both.
+/// Commits of one batch under ids of two nodes, which no engine sends, are recognised for both.
 #[test]
 fn a_batch_of_two_nodes_is_answered_for_both() {
     in_parallel(async {
@@ -289,9 +286,9 @@ fn a_batch_of_two_nodes_is_answered_for_both() {
     });
 }
 
-/// Invariant 20: two pollers that find the same timers fire each once.
+/// Invariant 20: nodes that poll the same timers fire each one once.
 #[test]
-fn a_timer_fires_once_whoever_polls() {
+fn a_timer_fires_once() {
     in_parallel(async {
         let place = Place::new();
         let store = place.store().await;
@@ -370,7 +367,7 @@ fn a_guard_on_a_row_of_a_removed_stream_sees_a_concurrent_deletion() {
 /// A stream that another transaction keeps locked delays no commit to other streams. Its own commit
 /// applies as soon as the lock is released.
 #[test]
-fn a_held_stream_stands_in_the_way_of_no_other() {
+fn a_locked_stream_does_not_delay_others() {
     in_parallel(async {
         let place = Place::new();
         let store = place.store().await;
@@ -407,9 +404,9 @@ fn a_held_stream_stands_in_the_way_of_no_other() {
     });
 }
 
-/// Payloads and names hold any text.
+/// Payloads and names can contain any text.
 #[test]
-fn every_character_comes_back() {
+fn every_character_is_preserved() {
     in_parallel(async {
         let place = Place::new();
         let store = place.store().await;
