@@ -16,7 +16,6 @@ use crate::schema::rows::decode;
 /// The columns of the type `answer` in `sql/tables.sql`.
 pub(crate) const COLUMNS: &str = "numbers, kinds, streams, firsts, epochs, row_commits, row_guards, row_values, \
     row_places, frame_commits, frame_firsts, frame_bytes, gap_commits, gap_lowers, gap_uppers";
-pub(crate) const COLUMNS_COUNT: usize = 15;
 
 const ANSWERED_BEFORE: i16 = -1;
 const BUSY: i16 = 0;
@@ -36,37 +35,37 @@ pub(crate) struct Answer {
 
 impl Answer {
     fn read(line: &Line) -> Result<Self, tokio_postgres::Error> {
-        let of_rows = list::<i32>(line, 5)?.into_iter().zip(list::<i32>(line, 6)?);
-        let values = list::<Vec<u8>>(line, 7)?.into_iter();
-        let values = values.zip(list::<Option<i64>>(line, 8)?);
-        let rows = of_rows.zip(values);
-        let rows = rows.map(|((commit, guard), (value, place))| {
+        let column = |name| list::<i32>(line, name);
+        let values = list::<Vec<u8>>(line, "row_values")?.into_iter();
+        let values = values.zip(list::<Option<i64>>(line, "row_places")?);
+        let guards = column("row_commits")?
+            .into_iter()
+            .zip(column("row_guards")?);
+        let rows = guards.zip(values).map(|((commit, guard), (value, place))| {
             let guard = usize::try_from(guard).unwrap_or(usize::MAX);
             (commit, (guard, value, place))
         });
         let mut frames: HashMap<i32, Vec<StoredFrames>> = HashMap::new();
-        let of_frames = list::<i32>(line, 9)?
-            .into_iter()
-            .zip(list::<i64>(line, 10)?);
-        for ((commit, first), bytes) in of_frames.zip(list::<Vec<u8>>(line, 11)?) {
+        let stored = list::<i64>(line, "frame_firsts")?.into_iter();
+        let stored = stored.zip(list::<Vec<u8>>(line, "frame_bytes")?);
+        for (commit, (first, bytes)) in column("frame_commits")?.into_iter().zip(stored) {
             frames.entry(commit).or_default().push(StoredFrames {
                 first: RecordNumber(uncount(first)),
                 bytes: Bytes::from(bytes),
             });
         }
         let mut gaps: HashMap<i32, Gaps> = HashMap::new();
-        let of_gaps = list::<i32>(line, 12)?
-            .into_iter()
-            .zip(list::<i64>(line, 13)?);
-        for ((commit, lower), upper) in of_gaps.zip(list::<i64>(line, 14)?) {
+        let bounds = list::<i64>(line, "gap_lowers")?.into_iter();
+        let bounds = bounds.zip(list::<i64>(line, "gap_uppers")?);
+        for (commit, (lower, upper)) in column("gap_commits")?.into_iter().zip(bounds) {
             gaps.entry(commit).or_default().push(lower, upper);
         }
         Ok(Self {
-            numbers: list(line, 0)?,
-            kinds: list(line, 1)?,
-            streams: list(line, 2)?,
-            firsts: list(line, 3)?,
-            epochs: list(line, 4)?,
+            numbers: list(line, "numbers")?,
+            kinds: list(line, "kinds")?,
+            streams: list(line, "streams")?,
+            firsts: list(line, "firsts")?,
+            epochs: list(line, "epochs")?,
             rows: rows.collect(),
             frames,
             gaps,
@@ -210,10 +209,10 @@ fn of(values: &[i64], at: usize) -> u64 {
 }
 
 /// Reads a column of an answer. Columns that are not needed are null.
-fn list<'a, T>(line: &'a Line, at: usize) -> Result<Vec<T>, tokio_postgres::Error>
+fn list<'a, T>(line: &'a Line, column: &str) -> Result<Vec<T>, tokio_postgres::Error>
 where
     Option<Vec<T>>: tokio_postgres::types::FromSql<'a>,
 {
-    let found: Option<Vec<T>> = line.try_get(at)?;
+    let found: Option<Vec<T>> = line.try_get(column)?;
     Ok(found.unwrap_or_default())
 }

@@ -11,7 +11,7 @@ use crate::connection::pace::WORKED;
 use crate::failure::CallError;
 use crate::number::{count, node};
 use crate::session::Session;
-use crate::write::answer::{Answers, COLUMNS, COLUMNS_COUNT};
+use crate::write::answer::{Answers, COLUMNS};
 use crate::write::columns::{Columns, PlainColumns};
 use crate::write::plain_answer::PlainAnswer;
 
@@ -121,7 +121,7 @@ impl Call {
         match (&self.plain, &self.judged) {
             (Some(_), None) if self.is_steps() => {
                 let append_batch = session.function("append_batch");
-                format!("SELECT {append_batch}({first}, {plain}), {WORKED}")
+                format!("SELECT {append_batch}({first}, {plain}) AS done, {WORKED}")
             }
             (Some(_), None) => {
                 format!("SELECT done, created, {WORKED} FROM {plain_batch}({first}, {plain})")
@@ -151,13 +151,11 @@ impl Call {
 
     fn read(&self, lines: &[Line]) -> Result<Answered, tokio_postgres::Error> {
         let mut answered = Answered::nothing();
-        let mut plain_at = 0;
         if self.judged.is_some() {
             answered.judged = Answers::read(lines)?;
-            plain_at = COLUMNS_COUNT;
         }
         if let (Some(_), Some(line)) = (&self.plain, lines.first()) {
-            answered.plain = PlainAnswer::read(line, plain_at, self.is_steps())?;
+            answered.plain = PlainAnswer::read(line, self.is_steps())?;
         }
         Ok(answered)
     }

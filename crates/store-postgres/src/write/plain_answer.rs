@@ -25,13 +25,12 @@ impl PlainAnswer {
         }
     }
 
-    /// Reads the answer of `plain_batch`, two columns from `at` on, or that of `append_batch`, which
-    /// has only the first.
-    pub(crate) fn read(line: &Line, at: usize, is_steps: bool) -> Result<Self, Error> {
-        let done: Option<Vec<i64>> = line.try_get(at)?;
+    /// Reads the answer of `plain_batch`, or that of `append_batch`, which creates nothing.
+    pub(crate) fn read(line: &Line, is_steps: bool) -> Result<Self, Error> {
+        let done: Option<Vec<i64>> = line.try_get("done")?;
         let created = match is_steps {
             true => Vec::new(),
-            false => line.try_get(at + 1)?,
+            false => line.try_get("created")?,
         };
         Ok(Self {
             done: done.map(HashSet::from_iter),

@@ -93,8 +93,8 @@ impl<'a> PlainBatch<'a> {
 /// For appends in the order of their streams: whether each is the only commit of its stream.
 fn alone(appends: &[(BatchItem<'_>, PlainAppend<'_>)], judged: &[BatchItem<'_>]) -> Vec<bool> {
     let elsewhere: HashSet<StreamNumber> = judged.iter().flat_map(|(_, c)| c.streams()).collect();
-    let runs = appends.chunk_by(|(_, one), (_, next)| one.commit.stream == next.commit.stream);
-    let alone = runs.flat_map(|same_stream| {
+    let chunks = appends.chunk_by(|(_, one), (_, next)| one.commit.stream == next.commit.stream);
+    let alone = chunks.flat_map(|same_stream| {
         let is_alone = match same_stream {
             [(_, append)] => !elsewhere.contains(&append.commit.stream),
             _ => false,
