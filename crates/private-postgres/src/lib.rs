@@ -2,8 +2,8 @@
 //! settings (dev only).
 //!
 //! Tests need not stop it. A shell process waits for the end of a pipe that only the test process
-//! holds, so it notices any end of that process, stops the server and deletes the directory. This
-//! crate knows nothing of Everstep.
+//! holds. When that process ends in any way, the shell stops the server and deletes the directory.
+//! This crate does not depend on Everstep.
 
 #![allow(
     clippy::unwrap_used,

@@ -9,14 +9,12 @@ CREATE FUNCTION begin_batch(
     OUT term_found bigint, OUT known_since bigint, OUT any_kept boolean
 )
 LANGUAGE plpgsql AS $function$
-DECLARE
-    timeline_found text;
 BEGIN
     IF current_setting('transaction_isolation') <> 'read committed' THEN
         RAISE EXCEPTION 'commits need the isolation level "read committed"' USING ERRCODE = 'ES003';
     END IF;
-    SELECT m.term, m.timeline INTO term_found, timeline_found FROM meta m;
-    IF timeline_found IS DISTINCT FROM substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) THEN
+    SELECT m.term INTO term_found FROM meta m WHERE m.timeline = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8);
+    IF NOT FOUND THEN
         RAISE EXCEPTION 'the history of the database has changed' USING ERRCODE = 'ES001';
     END IF;
     known_since := 0;
@@ -53,7 +51,7 @@ BEGIN
     fresh := FOUND;
 END $function$;
 
--- A batch of steps. Returns those that took effect, or null if all did. Each statement costs as much as three steps, so
+-- Applies a batch of steps. Returns those that took effect, or null if all did. A statement costs as much as three steps, so
 -- there are few.
 CREATE FUNCTION append_batch_{format}(
     clock bigint, sender bigint, sender_since bigint, sender_until bigint,
@@ -77,7 +75,7 @@ BEGIN
     RETURN effective;
 END $function$;
 
--- A batch of plain commits, alone or before `commit_batch` in the same statement. Returns the appends that took effect
+-- Applies a batch of plain commits, alone or before `commit_batch` in the same statement. Returns the appends that took effect
 -- (null if all did), the outcomes of creations, and whether the commits were tried at all.
 CREATE FUNCTION plain_batch_{format}(
     clock bigint, sender bigint, sender_since bigint, sender_until bigint,

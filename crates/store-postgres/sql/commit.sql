@@ -4,7 +4,7 @@
 --   1. lock the sender's row in `answers`: if the same batch is sent again while the first call still runs, it waits here
 --   2. lock the heads of all streams in the order of their numbers, and move their tails to `frames`; a stream that another
 --      transaction holds is busy, and so is every later commit that names it
---   3. read every row that a guard names, and lock those that several streams share; then take the time
+--   3. read every row that a guard names, and lock those that no locked head protects; then take the time
 --   4. judge the commits in order against heads and rows in memory, each seeing the ones before it
 --   5. write what changed, each head and each row once
 --
@@ -59,7 +59,6 @@ DECLARE
     drops constant integer := cardinality(x_commit);
     removals constant integer := cardinality(m_commit);
     has_parts constant boolean := guards + changes + drops + removals > 0;
-    batch record;
     moment bigint;
 
     kept record;
@@ -83,6 +82,7 @@ DECLARE
     heads streams[];
     held_heads streams[];
     held integer[];
+    missing bigint[] := '{}';
     any_tail boolean := false;
     h streams;
     other streams;
@@ -140,11 +140,8 @@ DECLARE
     busy boolean;
     line record;
 BEGIN
-    batch := begin_batch(clock, sender, sender_since);
-    term_found := batch.term_found;
-    known_since := batch.known_since;
-    any_kept := batch.any_kept AND NOT begun;
-    term_now := term_found;
+    SELECT b.term_found, b.term_found, b.known_since, b.any_kept AND NOT begun INTO term_found, term_now, known_since, any_kept
+        FROM begin_batch(clock, sender, sender_since) b;
 
     -- 1. Earlier answers to this sender.
     IF any_kept THEN
@@ -165,34 +162,28 @@ BEGIN
     -- 2. Heads, in the order of their numbers.
     IF cardinality(s_number) > 0 THEN
         IF may_wait THEN
-            WITH locked AS (
-                SELECT w.slot, st FROM unnest(s_number) WITH ORDINALITY AS w(number, slot)
-                JOIN streams st ON st.number BETWEEN w.number AND w.number ORDER BY w.number FOR NO KEY UPDATE OF st
-            ), moved AS (
-                INSERT INTO frames SELECT (l.st).number, (l.st).tail_first, (l.st).next - (l.st).tail_first, (l.st).tail
-                    FROM locked l WHERE (l.st).tail <> '' AND NOT (l.st).framed
-            ) SELECT array_agg(l.st), array_agg(l.slot), bool_or((l.st).tail <> '') INTO heads, held, any_tail FROM locked l;
-        ELSE
-            WITH locked AS (
-                SELECT w.slot, st FROM unnest(s_number) WITH ORDINALITY AS w(number, slot)
-                JOIN streams st ON st.number BETWEEN w.number AND w.number ORDER BY w.number FOR NO KEY UPDATE OF st SKIP LOCKED
-            ), moved AS (
-                INSERT INTO frames SELECT (l.st).number, (l.st).tail_first, (l.st).next - (l.st).tail_first, (l.st).tail
-                    FROM locked l WHERE (l.st).tail <> '' AND NOT (l.st).framed
-            ) SELECT array_agg(l.st), array_agg(l.slot), bool_or((l.st).tail <> '') INTO heads, held, any_tail FROM locked l;
+            PERFORM FROM unnest(s_number) AS w(number) JOIN streams st ON st.number BETWEEN w.number AND w.number
+                ORDER BY w.number FOR NO KEY UPDATE OF st;
         END IF;
+        WITH locked AS (
+            SELECT w.slot, st FROM unnest(s_number) WITH ORDINALITY AS w(number, slot)
+            JOIN streams st ON st.number BETWEEN w.number AND w.number ORDER BY w.number FOR NO KEY UPDATE OF st SKIP LOCKED
+        ), moved AS (
+            INSERT INTO frames SELECT (l.st).number, (l.st).tail_first, (l.st).next - (l.st).tail_first, (l.st).tail
+                FROM locked l WHERE (l.st).tail <> '' AND NOT (l.st).framed
+        ) SELECT array_agg(l.st), array_agg(l.slot), bool_or((l.st).tail <> '') INTO heads, held, any_tail FROM locked l;
         IF cardinality(held) IS DISTINCT FROM cardinality(s_number) THEN
-            -- Some are busy or do not exist: their slots stay empty.
+            -- Some are busy or missing: their slots stay empty.
             held_heads := heads;
             heads := array_fill(NULL::streams, ARRAY[cardinality(s_number)]);
             FOR j IN 1..coalesce(cardinality(held), 0) LOOP
                 heads[held[j]] := held_heads[j];
             END LOOP;
-            FOR s IN SELECT w.slot FROM unnest(s_number) WITH ORDINALITY AS w(number, slot)
-                WHERE w.slot <> ALL (coalesce(held, '{}')) AND EXISTS (
-                    SELECT FROM streams st WHERE st.number BETWEEN w.number AND w.number)
+            FOR line IN SELECT w.slot, w.number, EXISTS (
+                    SELECT FROM streams st WHERE st.number BETWEEN w.number AND w.number) AS present
+                FROM unnest(s_number) WITH ORDINALITY AS w(number, slot) WHERE w.slot <> ALL (coalesce(held, '{}'))
             LOOP
-                is_busy[s] := true;
+                IF line.present THEN is_busy[line.slot] := true; ELSE missing := missing || line.number; END IF;
             END LOOP;
         END IF;
         IF true = ANY (s_with_run) THEN
@@ -209,12 +200,12 @@ BEGIN
                 ON st.name BETWEEN w.name AND w.name;
     END IF;
 
-    -- 3. Rows; those that commits of several streams may touch are locked.
-    IF 2 = ANY (k_mode) THEN
+    -- 3. Rows. Those that no locked head protects are locked: rows that several streams share, and rows of missing streams.
+    IF 2 = ANY (k_mode) OR cardinality(missing) > 0 THEN
         FOR line IN SELECT w.slot, ro.place, ro.value
             FROM unnest(k_kind, k_stream, k_key, k_mode) WITH ORDINALITY AS w(kind, stream, key, mode, slot)
             JOIN rows ro ON ro.kind = ANY (ARRAY[w.kind]) AND ro.stream = w.stream AND ro.key = w.key
-            WHERE w.mode = 2 ORDER BY w.kind, w.stream, w.key FOR UPDATE OF ro
+            WHERE w.mode = 2 OR w.stream = ANY (missing) ORDER BY w.kind, w.stream, w.key FOR UPDATE OF ro
         LOOP
             was_present[line.slot] := true;
             present[line.slot] := true;
@@ -420,7 +411,8 @@ BEGIN
         firsts[i] := first_record;
         IF has_stream THEN of_streams[i] := s_number[s]; END IF;
         -- The records that an executor has not seen.
-        IF what = is_append AND verdict IN (3, 19) AND c_seen[i] < first_record THEN
+        IF what = is_append AND verdict = 1 THEN first_record := h.next; END IF;
+        IF what = is_append AND verdict IN (1, 3, 19) AND c_seen[i] < first_record THEN
             unseen_commit := unseen_commit || i;
             unseen_stream := unseen_stream || h.number;
             unseen_from := unseen_from || c_seen[i];
@@ -432,11 +424,9 @@ BEGIN
         -- It takes effect.
         end_before := h.next;
         IF what = is_remove THEN
-            kinds[i] := 1;
             of_streams[i] := (heads[m_slot[m]]).number;
             firsts[i] := (heads[m_slot[m]]).next;
         ELSIF what = is_change THEN
-            kinds[i] := 1;
             firsts[i] := coalesce(end_before, 0);
         ELSE
             first_record := end_before;
@@ -449,7 +439,7 @@ BEGIN
                 h.gate := 0;
             END IF;
             taken := false;
-            -- A gated run is not claimed.
+            -- A gated run cannot be claimed.
             IF c_lease[i] <> 0 AND (c_lease[i] <> 1 OR h.gate = 0) THEN
                 -- Takeovers without progress. A release or an abandonment has already set the count.
                 takeovers := CASE WHEN h.owner IS NULL THEN h.takeovers WHEN h.progress_epoch = h.epoch THEN 1
@@ -478,13 +468,6 @@ BEGIN
                 END IF;
             END IF;
             IF what = is_append THEN
-                IF c_seen[i] < first_record THEN
-                    unseen_commit := unseen_commit || i;
-                    unseen_stream := unseen_stream || h.number;
-                    unseen_from := unseen_from || c_seen[i];
-                    unseen_to := unseen_to || first_record;
-                    unseen_gaps := array_append(unseen_gaps, h.gaps);
-                END IF;
                 h.last_epoch := c_epoch[i];
                 h.last_seq := c_seq[i];
                 h.last_first := first_record;
@@ -523,9 +506,9 @@ BEGIN
                     run := ROW(h.number, r_created[k], r_updated[k], r_version[k], r_generation[k], r_status[k], h.ready,
                         NOT h.superseded, r_id[k], r_workflow[k], r_tags[k]::bytea[]);
                 END IF;
-                -- A claimed run is running, unless it is pausing, paused, cancelling or rolling back.
+                -- A claimed run is running, unless its status is one that the claiming node continues.
                 j := c_status[i];
-                IF j = 0 AND taken AND run.status NOT IN (6, 7, 8, 9) THEN j := 2; END IF;
+                IF j = 0 AND taken AND run.status NOT IN ({continued}) THEN j := {running}; END IF;
                 IF j > 0 AND j <> run.status THEN
                     run.status := j;
                     run.updated_at := c_now[i];

@@ -1,6 +1,6 @@
 -- Leases, deletion of garbage, and the reaction to a failover.
 
--- Tags that are too long for an index are cut and hashed.
+-- Truncates and hashes tags that are too long for an index.
 CREATE FUNCTION tag_key(tag bytea) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN octet_length(tag) <= 1024 THEN tag ELSE substr(tag, 1, 1024) || sha256(tag) END;
 
@@ -20,7 +20,7 @@ BEGIN
         RAISE EXCEPTION 'the history of the database has changed' USING ERRCODE = 'ES001';
     END IF;
     INSERT INTO nodes VALUES (this_node, moment + ttl) ON CONFLICT (node) DO UPDATE SET until = excluded.until;
-    -- Rows of nodes that died long ago. Both tables have a row per node, so scanning them is cheap.
+    -- Delete rows of nodes that expired long ago. Both tables have a row per node, so scanning them is cheap.
     DELETE FROM nodes WHERE until < moment - day;
     DELETE FROM answers a WHERE a.at < moment - day AND NOT EXISTS (SELECT FROM nodes n WHERE n.node = a.node);
     RETURN EXISTS (SELECT FROM garbage);
@@ -45,23 +45,18 @@ DECLARE
     system_now constant bigint := (SELECT system_identifier FROM pg_control_system());
     timeline_now constant text := substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8);
 BEGIN
-    PERFORM FROM meta WHERE system_id = system_now AND timeline = timeline_now;
-    IF FOUND THEN
-        RETURN false;
-    END IF;
-    -- Only one of several nodes does this.
-    PERFORM FROM meta FOR UPDATE;
-    PERFORM FROM meta WHERE system_id = system_now AND timeline = timeline_now;
-    IF FOUND THEN
+    -- Locks the row, so that only one of several nodes does this.
+    UPDATE meta SET system_id = system_now, timeline = timeline_now WHERE system_id <> system_now OR timeline <> timeline_now;
+    IF NOT FOUND THEN
         RETURN false;
     END IF;
     DELETE FROM nodes;
     UPDATE streams SET epoch = epoch + 1, owner = NULL, nonce = NULL WHERE owner IS NOT NULL;
-    UPDATE meta SET system_id = system_now, timeline = timeline_now;
     RETURN true;
 END $function$;
 
--- Deletes up to `most` frames of removed streams. Returns how many; streams without frames leave the list.
+-- Deletes up to `most` frames of a removed stream, and the stream from `garbage` if none are left. Returns 0 if there is no
+-- garbage, otherwise at least 1.
 CREATE FUNCTION clear_garbage_{format}(most bigint) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = {schema}, pg_temp
@@ -73,7 +68,7 @@ DECLARE
     which bigint;
     deleted bigint;
 BEGIN
-    -- Several nodes may do this at once, each for another stream.
+    -- Several nodes may do this at once, each for a different stream.
     SELECT stream INTO which FROM garbage ORDER BY stream LIMIT 1 FOR UPDATE SKIP LOCKED;
     IF which IS NULL THEN
         RETURN 0;

@@ -1,7 +1,7 @@
 -- Plain commits, each kind in one statement for all commits of a batch: steps, which append a few bytes; longer appends,
 -- with which an executor may also leave its run; and creations of runs. Each is the only commit of its batch that names
--- its stream. A commit that does not simply apply (lost right, repetition, records that the executor has not seen) is
--- left alone, and `commit_batch` judges it in the next call. If another transaction creates the same name, the call fails
+-- its stream. A commit that does not simply apply (lost right, repetition, records that the executor has not seen) has no
+-- effect, and `commit_batch` judges it in the next call. If another transaction creates the same name, the call fails
 -- and is repeated.
 --
 -- Unlike `commit_batch`, these statements do not lock heads before they write them, which would cost a third of a step.
@@ -14,25 +14,21 @@
 -- Appends steps: a short frame that resolves an operation. Returns how many took effect, each at the record that its
 -- executor expected.
 --
--- The frame is put in front of the tail of its head: of two versions of a head, the log contains only what lies between
--- their equal beginnings and ends. A tail that has become long is copied to `frames`, and the next frame begins a new one.
+-- The frame is prepended to the tail of its head, because the write-ahead log omits the equal beginnings and ends of two
+-- versions of a row. A tail that has become long is copied to `frames`, and the next frame begins a new one.
 CREATE FUNCTION append_steps(
     p_stream bigint[], p_epoch bigint[], p_nonce bigint[], p_seq bigint[], p_seen bigint[], p_count integer[],
-    p_bytes bytea[]
-) RETURNS bigint
+    p_bytes bytea[], OUT appended bigint
+)
 LANGUAGE plpgsql AS $function$
-#variable_conflict use_column
-DECLARE
-    tail_max constant integer := {tail_max};
-    appended bigint;
 BEGIN
-    WITH appended AS (
+    WITH written AS (
         UPDATE streams st SET
             next = st.next + p_count[w.place], last_epoch = st.epoch, last_seq = p_seq[w.place], last_first = st.next,
             progress_epoch = st.epoch,
             tail_first = CASE WHEN st.framed THEN st.next ELSE st.tail_first END,
             tail = CASE WHEN st.framed THEN p_bytes[w.place] ELSE p_bytes[w.place] || st.tail END,
-            framed = NOT st.framed AND octet_length(st.tail) + octet_length(p_bytes[w.place]) > tail_max
+            framed = NOT st.framed AND octet_length(st.tail) + octet_length(p_bytes[w.place]) > {tail_max}
         FROM generate_subscripts(p_stream, 1) AS w(place)
         WHERE st.number BETWEEN p_stream[w.place] AND p_stream[w.place] AND st.next = p_seen[w.place]
             AND st.owner IS NOT NULL AND st.epoch = p_epoch[w.place] AND st.nonce = p_nonce[w.place] AND NOT st.closed
@@ -40,11 +36,10 @@ BEGIN
         RETURNING CASE WHEN st.framed THEN st.number END AS number, st.tail_first, st.next,
             CASE WHEN st.framed THEN st.tail END AS bytes
     ), copied AS (
-        INSERT INTO frames SELECT a.number, a.tail_first, a.next - a.tail_first, a.bytes FROM appended a
+        INSERT INTO frames SELECT a.number, a.tail_first, a.next - a.tail_first, a.bytes FROM written a
             WHERE a.number IS NOT NULL
     )
-    SELECT count(*) INTO appended FROM appended;
-    RETURN appended;
+    SELECT count(*) INTO appended FROM written;
 END $function$;
 
 -- Appends any number of records. An executor that leaves its run may close it. `t_inbox_seen` is -1 if the size of the
@@ -52,15 +47,12 @@ END $function$;
 CREATE FUNCTION append_many(
     t_stream bigint[], t_epoch bigint[], t_nonce bigint[], t_seq bigint[], t_seen bigint[], t_bytes bytea[],
     t_count integer[], t_inbox integer[], t_events integer[], t_events_min integer[], t_progress boolean[],
-    t_inbox_seen bigint[], t_leaves boolean[], t_closes boolean[], t_status smallint[], t_now bigint[]
-) RETURNS bigint
+    t_inbox_seen bigint[], t_leaves boolean[], t_closes boolean[], t_status smallint[], t_now bigint[],
+    OUT appended bigint
+)
 LANGUAGE plpgsql AS $function$
-#variable_conflict use_column
-DECLARE
-    tail_max constant integer := {tail_max};
-    appended bigint;
 BEGIN
-    WITH appended AS (
+    WITH written AS (
         UPDATE streams st SET
             next = st.next + t_count[w.place], last_epoch = st.epoch, last_seq = t_seq[w.place], last_first = st.next,
             progress_epoch = CASE WHEN t_progress[w.place] THEN st.epoch ELSE st.progress_epoch END,
@@ -75,7 +67,7 @@ BEGIN
             ready = st.ready AND NOT t_leaves[w.place],
             closed = t_closes[w.place]
         FROM (
-            SELECT w.*, octet_length(w.tail) + octet_length(t_bytes[w.place]) <= tail_max AS fits FROM (
+            SELECT w.*, octet_length(w.tail) + octet_length(t_bytes[w.place]) <= {tail_max} AS fits FROM (
                 SELECT w.place, st.ctid AS version, st.tail_first AS had_first, st.framed AS was_framed,
                     CASE WHEN st.framed THEN st.next ELSE st.tail_first END AS tail_first,
                     CASE WHEN st.framed THEN '' ELSE st.tail END AS tail
@@ -91,15 +83,14 @@ BEGIN
             AND (t_inbox_seen[w.place] = -1 OR t_inbox_seen[w.place] = st.inbox_count)
         RETURNING w.place, st.next, w.tail_first, CASE WHEN NOT w.fits THEN t_bytes[w.place] || w.tail END AS bytes
     ), framed AS (
-        INSERT INTO frames SELECT t_stream[a.place], a.tail_first, a.next - a.tail_first, a.bytes FROM appended a
+        INSERT INTO frames SELECT t_stream[a.place], a.tail_first, a.next - a.tail_first, a.bytes FROM written a
             WHERE a.bytes IS NOT NULL
     ), updated AS (
         UPDATE runs ru SET ready = ru.ready AND NOT t_leaves[a.place], status = t_status[a.place],
             updated_at = CASE WHEN ru.status = t_status[a.place] THEN ru.updated_at ELSE t_now[a.place] END
-        FROM appended a WHERE t_status[a.place] > 0 AND ru.stream BETWEEN t_stream[a.place] AND t_stream[a.place]
+        FROM written a WHERE t_status[a.place] > 0 AND ru.stream BETWEEN t_stream[a.place] AND t_stream[a.place]
     )
-    SELECT count(*) INTO appended FROM appended;
-    RETURN appended;
+    SELECT count(*) INTO appended FROM written;
 END $function$;
 
 -- Creates runs with their first records, claimed by a node or by none. Returns by position the number of each new stream,
@@ -107,17 +98,14 @@ END $function$;
 CREATE FUNCTION create_runs(
     term_found bigint, b_name bytea[], b_bytes bytea[], b_count integer[], b_inbox integer[], b_events integer[],
     b_ready boolean[], b_node bigint[], b_nonce bigint[], b_id text[], b_workflow text[], b_version bigint[], b_status smallint[],
-    b_created bigint[], b_updated bigint[], b_tags text[]
-) RETURNS bigint[]
+    b_created bigint[], b_updated bigint[], b_tags text[], OUT numbers bigint[]
+)
 LANGUAGE plpgsql AS $function$
-#variable_conflict use_column
 DECLARE
-    tail_max constant integer := {tail_max};
-    numbers bigint[];
     all_fit boolean;
 BEGIN
     WITH created AS MATERIALIZED (
-        SELECT w.place, coalesce(-st.number, nextval('numbers')) AS number, octet_length(b_bytes[w.place]) <= tail_max AS fits
+        SELECT w.place, coalesce(-st.number, nextval('numbers')) AS number, octet_length(b_bytes[w.place]) <= {tail_max} AS fits
         FROM generate_subscripts(b_name, 1) AS w(place) LEFT JOIN streams st
             ON st.name BETWEEN b_name[w.place] AND b_name[w.place]
     ), heads AS (
@@ -136,7 +124,7 @@ BEGIN
     IF NOT all_fit THEN
         INSERT INTO frames SELECT numbers[w.place], 0, b_count[w.place], b_bytes[w.place]
             FROM generate_subscripts(b_bytes, 1) AS w(place)
-            WHERE octet_length(b_bytes[w.place]) > tail_max AND numbers[w.place] > 0;
+            WHERE octet_length(b_bytes[w.place]) > {tail_max} AND numbers[w.place] > 0;
     END IF;
     IF cardinality(b_tags) > 0 THEN
         INSERT INTO tags SELECT DISTINCT tag_key(tag), numbers[w.place]
@@ -146,10 +134,9 @@ BEGIN
     IF (SELECT m.term FROM meta m) <> term_found THEN
         RAISE EXCEPTION 'a stream was removed meanwhile' USING ERRCODE = 'ES002';
     END IF;
-    RETURN numbers;
 END $function$;
 
--- The numbers of those commits whose heads this transaction has written.
+-- Returns the numbers of the commits whose heads this transaction has written.
 CREATE FUNCTION written_here(heads bigint[], commits bigint[]) RETURNS bigint[]
 LANGUAGE plpgsql AS $function$
 BEGIN

@@ -1,4 +1,4 @@
--- Settings of the functions that commit, whatever the session or the server says.
+-- Settings of the functions that commit. They override those of the session and the server.
 SET search_path = {schema}, pg_temp
 -- The same plans on empty and on full tables: every table is accessed by its key, and statistics arrive too late. The planner
 -- could still scan an index from end to end, which is best for three rows and stays in use while the table grows. It considers

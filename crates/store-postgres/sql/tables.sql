@@ -1,12 +1,11 @@
--- The tables of one installation, all in its own schema. Format 4; docs/format.md describes what the bytes hold.
+-- The tables of one installation, in its own schema. Format 4; docs/format.md describes the encoding.
 --
--- Few tables, each for a reason:
 --   streams  one row per stream, written by every commit: no indexed column changes, so every update is HOT. It contains the
 --            last few records
---   runs     what lists and sweeps search: indexed, and written only when a status or a ready mark changes
---   tags     one row per tag of a run: lists by tag are read in order
+--   runs     the columns that lists and sweeps search: indexed, and written only when a status or a ready mark changes
+--   tags     one row per tag of a run, so that lists by tag are read in order
 --   frames   the journals without their tails, append-only
---   rows     everything that must be found without reading a journal, including timers
+--   rows     data that must be found without reading a journal, including timers
 --   nodes    leases; commits do not lock them, so a renewal does not wait
 --   answers  the outcomes of each sender's last batch
 --   garbage  removed streams whose frames are still to be deleted, in small steps
@@ -22,8 +21,8 @@ CREATE TABLE meta (
     timeline text NOT NULL
 );
 
--- Numbers rise in the order of creation. A sequence, because a counter would make creations wait for each other; what a
--- failed batch took is skipped.
+-- Numbers rise in the order of creation. A counter would make creations wait for each other. A sequence skips the numbers
+-- of failed batches.
 CREATE SEQUENCE numbers;
 
 CREATE TABLE streams (
@@ -52,14 +51,14 @@ CREATE TABLE streams (
     name bytea NOT NULL,
     -- Dropped records. A row of `frames` is deleted when all its records are dropped; readers skip dropped records of others.
     gaps int8multirange,
-    -- The last frames, the newest first, until they are worth a row: a row of `frames` and its place in the index cost a third
-    -- of a short append, and the head is written anyway.
+    -- The last frames, the newest first, until they fill a row: a row of `frames` and its index entry cost a third of a short
+    -- append, and the head is written anyway.
     tail bytea NOT NULL,
     -- Whether the run may be claimed: 0 open, 1 held, 2 needs a slot.
     gate smallint NOT NULL DEFAULT 0,
     CONSTRAINT streams_pkey PRIMARY KEY (number),
     CONSTRAINT streams_name UNIQUE (name)
--- Room for the next versions of a head on its own page. Vacuum has little to do where pruning does it, so it may come often.
+-- Leaves room for the next versions of a head on its page. Pruning does most of the work of vacuum, so it can run often.
 ) WITH (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 1);
 
 CREATE TABLE runs (
@@ -76,7 +75,7 @@ CREATE TABLE runs (
     workflow text COLLATE "C" NOT NULL,
     tags bytea[] NOT NULL
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 1);
--- A list by workflow and status walks exactly its rows, newest first; without one of them it walks every combination.
+-- A list by workflow and status scans exactly its rows, newest first; without one of them it scans every combination.
 CREATE INDEX runs_listed ON runs (workflow, status, stream) WHERE listed;
 CREATE INDEX runs_ready ON runs (stream) WHERE ready;
 
@@ -93,13 +92,13 @@ CREATE TABLE frames (
     count integer NOT NULL,
     bytes bytea NOT NULL,
     PRIMARY KEY (stream, first)
--- Nothing here is ever updated. Freezing early, in passes over what is new, spares one great pass much later.
+-- Rows are never updated. Freezing new rows early avoids one long vacuum much later.
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_freeze_min_age = 10000000);
--- Frames up to 2 kB stay in their row as they are; longer ones are mostly JSON, which is worth compressing if it is cheap.
+-- Frames up to 2 kB are stored uncompressed; longer ones are mostly JSON, which is worth a cheap compression.
 DO $$ BEGIN
     ALTER TABLE frames ALTER COLUMN bytes SET COMPRESSION lz4;
 EXCEPTION WHEN feature_not_supported THEN
-    NULL; -- This server was built without lz4: its own compression is slower, and all there is.
+    NULL; -- The server was built without lz4 and uses its slower default.
 END $$;
 
 CREATE TABLE rows (
@@ -109,19 +108,19 @@ CREATE TABLE rows (
     key bytea,
     -- When a timer is due.
     due bigint,
-    -- What only the commit could fill in: the record of a dedup id, the journal of a generation, the end of an append, the
-    -- time of the commit of a shared row.
+    -- Filled in by the commit: the record of a dedup id, the stream of a generation, the end of an append, the time of the
+    -- commit of a shared row.
     place bigint,
     value bytea NOT NULL,
     PRIMARY KEY (kind, stream, key)
 -- Timers, rpcs and effects are short-lived, and dead rows slow down the search for due timers.
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
--- Timers have an order of their own; kind 1 is a timer.
+-- Timers (kind 1) are ordered by their due time.
 CREATE INDEX rows_due ON rows (due, stream, key) WHERE kind = 1;
 
 CREATE TABLE nodes (
     node bigint PRIMARY KEY,
-    -- When the lease runs out, in milliseconds by the clock of the database.
+    -- When the lease expires, in milliseconds by the clock of the database.
     until bigint NOT NULL
 ) WITH (fillfactor = 50);
 
@@ -146,9 +145,9 @@ CREATE TYPE answer AS (
 
 CREATE TABLE answers (
     node bigint PRIMARY KEY,
-    -- Nothing numbered lower is sent again.
+    -- Lower numbers are not sent again.
     since bigint NOT NULL,
-    -- The highest number among those answered.
+    -- The highest number that was answered.
     until bigint NOT NULL,
     given answer[] NOT NULL,
     -- Plain commits: the numbers of appends that took effect; the numbers of creations, and their streams or, negated, the
@@ -158,9 +157,9 @@ CREATE TABLE answers (
     created_streams bigint[] NOT NULL,
     -- When it was last written, so that rows of dead nodes can be deleted.
     at bigint NOT NULL
--- A page for each row, with room for its next version: the outcomes of 400 steps fit into the row itself.
+-- One row per page, with room for its next version: the outcomes of 400 steps fit into the row itself.
 ) WITH (fillfactor = 10, toast_tuple_target = 4000);
--- Written with every batch and read after a lost connection: not worth compressing.
+-- Written with every batch, and read only after a lost connection: not worth compressing.
 ALTER TABLE answers ALTER COLUMN given SET STORAGE EXTERNAL, ALTER COLUMN done SET STORAGE EXTERNAL;
 
 CREATE TABLE garbage (

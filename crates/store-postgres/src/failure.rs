@@ -2,17 +2,16 @@
 
 use everstep_model::{DecodeError, StreamNumber};
 use everstep_store::StoreError;
-use everstep_store::encoding::{Unreadable, VERSION};
+use everstep_store::encoding::{Damaged, Unreadable, VERSION};
 use tokio_postgres::error::SqlState;
 
-/// The history of the database has changed; see `sql/leases.sql`.
-const HISTORY: &str = "ES001";
+/// The history of the database has changed (`sql/leases.sql`).
+const HISTORY_CHANGED: &str = "ES001";
 /// The call read state that had changed when it wrote.
-const MOMENT: &str = "ES002";
+const STATE_CHANGED: &str = "ES002";
 /// The isolation level does not allow commits to be judged.
-const ISOLATION: &str = "ES003";
-
-/// A function of an older format, left behind by an upgrade; see `sql/upgrade.sql`.
+const WRONG_ISOLATION: &str = "ES003";
+/// The function belongs to an older format (`sql/upgrade.sql`).
 const UPGRADED: &str = "ES004";
 
 /// A failed call, by what the caller can do about it.
@@ -24,78 +23,23 @@ pub(crate) enum CallError {
     Busy(StoreError),
     /// All leases must be voided; then the call can be repeated.
     HistoryChanged,
+    /// The function of this format does not exist or refuses calls, with the database's message.
+    /// The format of the schema shows why.
+    NoFunction(String),
     /// The connection was lost and the outcome is unknown.
     Lost(StoreError),
-    /// The call failed for good.
+    /// The call failed permanently.
     Failed(StoreError),
 }
 
 impl CallError {
-    pub(crate) fn of(error: &tokio_postgres::Error) -> Self {
-        let unavailable = unavailable(error);
-        let Some(database) = error.as_db_error() else {
-            return match error.is_closed() || is_io(error) {
-                true => Self::Lost(unavailable),
-                false => Self::Failed(unavailable),
-            };
-        };
-        let code = database.code();
-        match code.code() {
-            HISTORY => return Self::HistoryChanged,
-            MOMENT => return Self::Again(unavailable),
-            UPGRADED => return Self::Failed(unavailable),
-            ISOLATION => {
-                return Self::Failed(unsafe_setting(
-                    "default_transaction_isolation",
-                    "set it to `read committed` for this role or database",
-                ));
-            }
-            _ => {}
-        }
-        if *code == SqlState::UNDEFINED_FUNCTION {
-            let detail = "the schema is of another format than when this node opened it; stop this node and start the \
-                          release that upgraded the schema";
-            return Self::Failed(StoreError::Unavailable {
-                detail: format!("{detail}: {}", database.message()),
-            });
-        }
-        let again = [
-            SqlState::UNIQUE_VIOLATION,
-            SqlState::T_R_DEADLOCK_DETECTED,
-            SqlState::T_R_SERIALIZATION_FAILURE,
-        ];
-        // A server that has become a replica accepts no commits, so the connection counts as lost.
-        let lost = [
-            SqlState::ADMIN_SHUTDOWN,
-            SqlState::CRASH_SHUTDOWN,
-            SqlState::CANNOT_CONNECT_NOW,
-            SqlState::READ_ONLY_SQL_TRANSACTION,
-        ];
-        if *code == SqlState::LOCK_NOT_AVAILABLE {
-            Self::Busy(unavailable)
-        } else if again.contains(code) {
-            Self::Again(unavailable)
-        } else if lost.contains(code) || code.code().starts_with("08") {
-            Self::Lost(unavailable)
-        } else if *code == SqlState::DISK_FULL {
-            let place = "the database".to_owned();
-            Self::Failed(StoreError::Full { place })
-        } else if *code == SqlState::DATA_CORRUPTED || *code == SqlState::INDEX_CORRUPTED {
-            Self::Failed(StoreError::Corrupt {
-                place: "the database".to_owned(),
-                detail: database.message().to_owned(),
-            })
-        } else {
-            Self::Failed(unavailable)
-        }
-    }
-
-    /// The error that the caller of the store receives.
+    /// The error for callers that do not look at the format of the schema.
     pub(crate) fn into_error(self) -> StoreError {
         match self {
             Self::Again(error) | Self::Busy(error) | Self::Lost(error) | Self::Failed(error) => {
                 error
             }
+            Self::NoFunction(detail) => StoreError::Unavailable { detail },
             Self::HistoryChanged => StoreError::Unavailable {
                 detail: "the history of the database has changed".to_owned(),
             },
@@ -105,7 +49,58 @@ impl CallError {
 
 impl From<tokio_postgres::Error> for CallError {
     fn from(error: tokio_postgres::Error) -> Self {
-        Self::of(&error)
+        let unavailable = unavailable(&error);
+        let Some(database) = error.as_db_error() else {
+            return match error.is_closed() || is_io(&error) {
+                true => Self::Lost(unavailable),
+                false => Self::Failed(unavailable),
+            };
+        };
+        let message = || database.message().to_owned();
+        let place = "the database".to_owned();
+        match database.code() {
+            &SqlState::LOCK_NOT_AVAILABLE => Self::Busy(unavailable),
+            &SqlState::UNIQUE_VIOLATION
+            | &SqlState::T_R_DEADLOCK_DETECTED
+            | &SqlState::T_R_SERIALIZATION_FAILURE => Self::Again(unavailable),
+            // A server that has become a replica accepts no commits, so the connection counts as lost.
+            &SqlState::ADMIN_SHUTDOWN
+            | &SqlState::CRASH_SHUTDOWN
+            | &SqlState::CANNOT_CONNECT_NOW
+            | &SqlState::READ_ONLY_SQL_TRANSACTION => Self::Lost(unavailable),
+            &SqlState::UNDEFINED_FUNCTION => Self::NoFunction(message()),
+            &SqlState::DISK_FULL => Self::Failed(StoreError::Full { place }),
+            &SqlState::DATA_CORRUPTED | &SqlState::INDEX_CORRUPTED => {
+                let detail = message();
+                Self::Failed(StoreError::Corrupt { place, detail })
+            }
+            state => match state.code() {
+                HISTORY_CHANGED => Self::HistoryChanged,
+                STATE_CHANGED => Self::Again(unavailable),
+                WRONG_ISOLATION => Self::Failed(unsafe_isolation("default_transaction_isolation")),
+                UPGRADED => Self::NoFunction(message()),
+                code if code.starts_with("08") => Self::Lost(unavailable),
+                _ => Self::Failed(unavailable),
+            },
+        }
+    }
+}
+
+impl From<StoreError> for CallError {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<Damaged> for CallError {
+    fn from(damaged: Damaged) -> Self {
+        Unreadable::from(damaged).into()
+    }
+}
+
+impl From<Unreadable> for CallError {
+    fn from(error: Unreadable) -> Self {
+        Self::Failed(unreadable_row(error))
     }
 }
 
@@ -116,12 +111,10 @@ fn is_io(error: &tokio_postgres::Error) -> bool {
 
 /// The message of the database. It never contains a password.
 pub(crate) fn unavailable(error: &tokio_postgres::Error) -> StoreError {
-    let detail = match error.as_db_error() {
-        Some(database) => format!("{} ({})", database.message(), database.code().code()),
-        None => match std::error::Error::source(error) {
-            Some(source) => format!("{error}: {source}"),
-            None => error.to_string(),
-        },
+    let detail = match (error.as_db_error(), std::error::Error::source(error)) {
+        (Some(database), _) => format!("{} ({})", database.message(), database.code().code()),
+        (None, Some(source)) => format!("{error}: {source}"),
+        (None, None) => error.to_string(),
     };
     StoreError::Unavailable { detail }
 }
@@ -133,28 +126,27 @@ pub(crate) fn unsafe_setting(setting: &str, remedy: &str) -> StoreError {
     }
 }
 
-pub(crate) fn replica() -> StoreError {
-    unsafe_setting(
-        "a replica, or a server in recovery",
-        "connect to the primary server",
-    )
+pub(crate) fn unsafe_isolation(setting: &str) -> StoreError {
+    let remedy = "set it to `read committed` for this role or database";
+    unsafe_setting(setting, remedy)
 }
 
-pub(crate) fn of_value(what: &str, error: Unreadable) -> StoreError {
+pub(crate) fn unreadable_row(error: Unreadable) -> StoreError {
+    let place = "a row of the database".to_owned();
     match error {
         Unreadable::Newer(found) => StoreError::Newer {
-            place: what.to_owned(),
+            place,
             found: found.into(),
             known: VERSION.into(),
         },
         Unreadable::Damaged(damaged) => StoreError::Corrupt {
-            place: what.to_owned(),
+            place,
             detail: damaged.0.to_owned(),
         },
     }
 }
 
-pub(crate) fn of_frame(stream: StreamNumber, error: &DecodeError) -> StoreError {
+pub(crate) fn unreadable_frame(stream: StreamNumber, error: &DecodeError) -> StoreError {
     let place = format!("the journal of stream {stream}");
     match error {
         DecodeError::NewerFormat(found) => StoreError::Newer {
@@ -167,9 +159,4 @@ pub(crate) fn of_frame(stream: StreamNumber, error: &DecodeError) -> StoreError 
             detail: error.to_string(),
         },
     }
-}
-
-/// Logs a damaged row that a query leaves out.
-pub(crate) fn left_out(of: &str, error: &StoreError) {
-    tracing::error!(%error, "damaged row left out of the {of}");
 }

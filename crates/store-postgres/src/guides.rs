@@ -1,5 +1,4 @@
-//! The guide to many machines as a documentation test: its Rust is compiled. Nothing of this is in
-//! the library.
+//! Compiles the Rust examples of the guide to many machines as documentation tests.
 
 #[doc = include_str!("../../../docs/guides/scaling.md")]
 mod scaling {}

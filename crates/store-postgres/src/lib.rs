@@ -1,5 +1,4 @@
-//! The store for many machines: the PostgreSQL (15 or later) that a team already runs, and nothing
-//! else.
+//! A store in a PostgreSQL database (15 or later) that any number of nodes share.
 //!
 //! ```text
 //!   commit(batch) ─▶ columns ─▶ one round trip, one transaction, one sync ─▶ answers ─▶ outcomes
@@ -7,7 +6,7 @@
 //!                                 commit_batch(...): lock heads in order, judge, write
 //! ```
 //!
-//! Every node opens the store, and the bus, which carries hints between nodes:
+//! Every node opens the store and the bus, which carries hints between nodes:
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -25,8 +24,8 @@
 //! ```
 //!
 //! The database judges commits by the rules of `everstep_store::judge` (`sql/commit.sql`); property
-//! tests compare both. The tables are in `sql/tables.sql`, the reasons for them and for the driver
-//! in `docs/adr/0011-postgres.md`, the bytes in `docs/format.md`.
+//! tests compare both. The tables are in `sql/tables.sql`. `docs/postgres.md` explains the design,
+//! `docs/format.md` the encoding.
 
 mod connection;
 mod failure;

@@ -1,14 +1,14 @@
-//! Numbers as PostgreSQL keeps them: signed. Counts and times are far from the end of its range and
-//! are cut there; random marks are kept bit by bit.
+//! Conversion of numbers to and from the signed integers of PostgreSQL. Counts and times never get
+//! near the end of the range and saturate there; random numbers keep their bits.
 
 use everstep_model::{NodeId, Nonce, Timestamp};
 
-/// A count, a record's number, an epoch.
+/// Converts a count, the number of a record, or an epoch.
 pub(crate) fn count(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-/// A count as it was.
+/// The inverse of [`count`].
 pub(crate) fn uncount(value: i64) -> u64 {
     u64::try_from(value).unwrap_or(0)
 }
@@ -29,14 +29,11 @@ pub(crate) fn nonce(nonce: Nonce) -> i64 {
     nonce.0.cast_signed()
 }
 
-/// How many of something; more than PostgreSQL can count is as good as all.
 pub(crate) fn limit(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
 
-/// A place in a list, counted from 1.
-pub(crate) fn place(index: usize) -> i32 {
-    i32::try_from(index)
-        .unwrap_or(i32::MAX - 1)
-        .saturating_add(1)
+/// Converts an index to a slot, which counts from 1.
+pub(crate) fn slot(index: usize) -> i32 {
+    i32::try_from(index).map_or(i32::MAX, |index| index.saturating_add(1))
 }

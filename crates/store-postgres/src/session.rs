@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use everstep_store::{Clock, StoreError};
-use tokio_postgres::types::Type;
 
+use crate::connection::argument::arguments;
+use crate::connection::backoff::Backoff;
 use crate::connection::commit_channels::CommitChannels;
 use crate::connection::connector::Connector;
 use crate::connection::options::Options;
-use crate::connection::pool::{Pool, is_yes};
-use crate::connection::rest::Rest;
+use crate::connection::pool::{Pool, is_true};
 use crate::failure::CallError;
 use crate::number::millis;
-use crate::schema::migrate::{function, migrate};
+use crate::schema::migrate::{explain_missing_function, function, migrate};
 
 /// Commits that may wait for locks at a time; a node has two batches in flight.
 const PATIENT_COMMITS: usize = 2;
@@ -36,44 +36,52 @@ impl Session {
     pub(crate) async fn open(options: Options) -> Result<Self, StoreError> {
         if options.may_be_plain() {
             tracing::warn!(
-                "the connection to the database may be neither private nor safe; use sslmode=require"
+                "the connection to the database may be unencrypted; use sslmode=require"
             );
         }
-        let rest = Arc::new(Rest::default());
+        let backoff = Arc::new(Backoff::default());
+        let connector = || Connector::new(options.clone(), backoff.clone());
         let session = Self {
-            commits: CommitChannels::new(Connector::new(options.clone(), rest.clone())?),
-            patient_commits: Pool::new(
-                Connector::new(options.clone(), rest.clone())?,
-                PATIENT_COMMITS,
-            ),
-            reads: Pool::new(Connector::new(options.clone(), rest)?, options.connections),
-            schema: options.namespace,
-            clock: options.clock,
+            commits: CommitChannels::new(connector()?),
+            patient_commits: Pool::new(connector()?, PATIENT_COMMITS),
+            reads: Pool::new(connector()?, options.connections),
+            schema: options.namespace.clone(),
+            clock: options.clock.clone(),
             is_clearing: AtomicBool::new(false),
         };
-        migrate(&session.reads, &session.schema).await?;
-        session
-            .adopt_history()
-            .await
-            .map_err(CallError::into_error)?;
+        let opened = async {
+            migrate(&session.reads, &session.schema).await?;
+            session.adopt_history().await
+        };
+        opened.await.map_err(CallError::into_error)?;
         Ok(session)
     }
 
-    /// The full name of a function of this format.
+    /// The full name of an entry function.
     pub(crate) fn function(&self, name: &str) -> String {
         function(&self.schema, name)
     }
 
-    /// The injected clock of the store; `None` if the database's own clock is used.
+    /// The time of the injected clock; `None` if the database's clock is used.
     pub(crate) fn now(&self) -> Option<i64> {
         self.clock.as_ref().map(|clock| millis(clock.now()))
+    }
+
+    /// Converts an error of a call into the one that the caller of the store receives.
+    pub(crate) async fn store_error(&self, call_error: CallError) -> StoreError {
+        match call_error {
+            CallError::NoFunction(message) => {
+                explain_missing_function(&self.reads, &self.schema, &message).await
+            }
+            other => other.into_error(),
+        }
     }
 
     /// Voids every lease if the identity or the timeline of the database has changed.
     pub(crate) async fn adopt_history(&self) -> Result<(), CallError> {
         let adopt = format!("SELECT {}()", self.function("adopt_history"));
         let rows = self.reads.write(&adopt, &[]).await?;
-        if is_yes(&rows) {
+        if is_true(&rows) {
             tracing::error!("identity or timeline of the database changed: all leases are void");
         }
         Ok(())
@@ -86,17 +94,12 @@ impl Session {
         }
         let clear = format!("SELECT {}($1)", self.function("clear_garbage"));
         loop {
-            let deleted = self.reads.write(&clear, &[(&GARBAGE_AT_ONCE, Type::INT8)]);
+            let deleted = self.reads.write(&clear, &arguments![GARBAGE_AT_ONCE]).await;
             match deleted
-                .await
-                .map(|rows| rows.first().map(|row| row.try_get(0)))
+                .and_then(|rows| Ok(rows.first().map_or(Ok(0i64), |row| row.try_get(0))?))
             {
-                Ok(Some(Ok(0i64))) | Ok(None) => break,
-                Ok(Some(Ok(_))) => tokio::task::yield_now().await,
-                Ok(Some(Err(error))) => {
-                    tracing::warn!(%error, "cannot delete frames of removed streams, trying again later");
-                    break;
-                }
+                Ok(0) => break,
+                Ok(_) => tokio::task::yield_now().await,
                 Err(call_error) => {
                     let error = call_error.into_error();
                     tracing::warn!(%error, "cannot delete frames of removed streams, trying again later");

@@ -8,19 +8,14 @@ use everstep_store::{
     Page, ReadRequest, ReadyRun, Row, RowKey, RowRange, SharedRow, Store, StoreError, StreamRef,
     TimerQuery, TimerRow,
 };
-use tokio_postgres::types::Type;
 
-use crate::connection::argument::Argument;
+use crate::connection::argument::arguments;
 use crate::connection::io::Io;
 use crate::connection::options::Options;
-use crate::connection::pool::is_yes;
+use crate::connection::pool::is_true;
 use crate::failure::CallError;
-use crate::number::{limit, node};
-use crate::read::count;
-use crate::read::due;
-use crate::read::list;
-use crate::read::ranges;
-use crate::read::reading;
+use crate::number::node;
+use crate::read::{count, due, list, ranges, reading};
 use crate::session::Session;
 use crate::write::commit;
 
@@ -45,16 +40,23 @@ impl PostgresStore {
         })
     }
 
-    /// Runs a call on the thread of the connections.
+    /// Runs a call on the thread that runs the connections.
     fn run<T, F>(
         &self,
         call: impl FnOnce(Arc<Session>) -> F,
     ) -> BoxFuture<'_, Result<T, StoreError>>
     where
         T: Send + 'static,
-        F: Future<Output = Result<T, StoreError>> + Send + 'static,
+        F: Future<Output = Result<T, CallError>> + Send + 'static,
     {
-        Box::pin(self.io.run(call(self.session.clone())))
+        let session = self.session.clone();
+        let call = call(session.clone());
+        Box::pin(self.io.run(async move {
+            match call.await {
+                Ok(answer) => Ok(answer),
+                Err(call_error) => Err(session.store_error(call_error).await),
+            }
+        }))
     }
 }
 
@@ -120,19 +122,19 @@ impl Store for PostgresStore {
         self.run(move |session| async move { renew(session, lease).await })
     }
 
-    fn retire(&self, who: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn retire(&self, id: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
         self.run(move |session| async move {
             let statement = format!("SELECT {}($1)::text", session.function("retire_node"));
-            let who = node(who);
-            let retired = session.reads.read(&statement, &[(&who, Type::INT8)]).await;
-            retired.map(|_| ()).map_err(CallError::into_error)
+            let id = node(id);
+            session.reads.read(&statement, &arguments![id]).await?;
+            Ok(())
         })
     }
 
     fn describe(&self) -> Description {
         Description {
             name: "postgres",
-            durability: "crashes of every process and of the server, where its disk keeps what fsync was told; the loss of \
+            durability: "crashes of every process and of the server, if its disk keeps what was synced; the loss of \
                          the server only with a synchronous standby",
             exclusive: false,
             spans_processes: true,
@@ -140,27 +142,23 @@ impl Store for PostgresStore {
     }
 }
 
-/// A renewal may be repeated, so a lost connection costs nothing.
-async fn renew(session: Arc<Session>, lease: Lease) -> Result<(), StoreError> {
+/// Renews a lease. A renewal can be repeated, so a lost connection does no harm.
+async fn renew(session: Arc<Session>, lease: Lease) -> Result<(), CallError> {
     let statement = format!("SELECT {}($1, $2, $3)", session.function("renew_lease"));
-    let who = node(lease.node);
-    let ttl = limit(usize::try_from(lease.ttl.as_millis()).unwrap_or(usize::MAX));
+    let id = node(lease.node);
+    let ttl = i64::try_from(lease.ttl.as_millis()).unwrap_or(i64::MAX);
     loop {
         let now = session.now();
-        let arguments: [Argument<'_>; 3] =
-            [(&now, Type::INT8), (&who, Type::INT8), (&ttl, Type::INT8)];
+        let arguments = arguments![now, id, ttl];
         match session.reads.read(&statement, &arguments).await {
-            Ok(rows) => {
-                if is_yes(&rows) {
+            Ok(has_garbage) => {
+                if is_true(&has_garbage) {
                     tokio::spawn(session.clone().clear_garbage());
                 }
                 return Ok(());
             }
-            Err(CallError::HistoryChanged) => session
-                .adopt_history()
-                .await
-                .map_err(CallError::into_error)?,
-            Err(call_error) => return Err(call_error.into_error()),
+            Err(CallError::HistoryChanged) => session.adopt_history().await?,
+            Err(call_error) => return Err(call_error),
         }
     }
 }

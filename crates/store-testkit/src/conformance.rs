@@ -123,6 +123,7 @@ macro_rules! conformance {
                 a_removal_deletes_all_data_of_the_stream,
                 a_removed_name_can_be_used_again,
                 rows_of_a_removed_stream_can_be_deleted,
+                concurrent_guards_hold_after_the_stream_is_gone,
                 an_open_stream_is_not_removed,
                 numbers_of_removed_streams_are_not_used_again,
                 a_superseded_run_is_not_listed,

@@ -1,4 +1,4 @@
-//! One of those who are compared: how many steps a second, and at which cost to both sides.
+//! A variant in the comparison: its steps per second and the CPU time of both sides.
 
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ impl Contender {
         }
     }
 
-    /// Its turn, on threads of its own, which are gone when the next one begins.
+    /// Runs a turn on its own threads, which end before the next turn begins.
     pub(crate) fn turn(&mut self, server: Option<&Server>, work: impl Future<Output = u64>) {
         let of_server = || server.and_then(Server::processor_time);
         let own = || processor_time_of("self").unwrap_or_default();
@@ -34,7 +34,7 @@ impl Contender {
             .push(steps as f64 / begun.elapsed().as_secs_f64());
         drop(runtime);
         self.own_time += own().saturating_sub(own_before);
-        // The server counts its processes when they have ended.
+        // The server adds the CPU time of a process when it has ended.
         std::thread::sleep(Duration::from_millis(500));
         self.steps += steps;
         if let Some((after, before)) = of_server().zip(server_before) {
@@ -43,13 +43,13 @@ impl Contender {
         println!("{}: {:.0} steps/s", self.name, self.rates.last().unwrap());
     }
 
-    /// The median of its turns.
+    /// The median over all turns.
     pub(crate) fn rate(&self) -> f64 {
         median(&self.rates)
     }
 
-    /// What it reached, compared with a rate.
-    pub(crate) fn told(&self, other: f64) -> String {
+    /// Formats its results, compared with another rate.
+    pub(crate) fn report(&self, other: f64) -> String {
         let micros = |time: Duration| time.as_secs_f64() * 1e6 / self.steps as f64;
         let (name, rate) = (self.name, self.rate());
         let times = rate / other;

@@ -1,4 +1,4 @@
-//! The whole engine: workflows of many strict steps that do nothing, so many of them at a time.
+//! The whole engine: many workflows at a time, of strict steps that do nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use everstep_store_postgres::{Options, PostgresStore};
 
 use crate::{RESULT, RUNS};
 
-/// Steps of a run, if nothing else is said.
+/// The default number of steps of a run.
 pub(crate) const STEPS_PER_RUN: u32 = 50;
 
 pub(crate) async fn steps(url: &str, length: Duration, per_run: u32) -> u64 {
@@ -18,7 +18,7 @@ pub(crate) async fn steps(url: &str, length: Duration, per_run: u32) -> u64 {
     steps_of(Engine::on_store(Arc::new(store)), length, per_run, || {}).await
 }
 
-/// The same on this engine, with steps that do this.
+/// The same on this engine, with steps that call `work`.
 pub(crate) async fn steps_of(
     engine: EngineBuilder,
     length: Duration,

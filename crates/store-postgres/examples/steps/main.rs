@@ -38,7 +38,7 @@ const RUNS: usize = 256;
 const CONNECTIONS: usize = 20;
 /// Bytes of a step's result.
 const RESULT: &str = "\"0123456789012345678901234567890123456789012345678901234567890123\"";
-/// A turn that does not count.
+/// The length of a warm-up turn.
 const WARM_UP: Duration = Duration::from_secs(2);
 
 fn main() {
@@ -57,7 +57,7 @@ fn main() {
         return processes::one(&argument(1).expect("a URL"), length);
     }
     let turns: usize = argument(1).map_or(3, |text| text.parse().unwrap());
-    // A server that has run for a while writes into files that are there; see `warm_up`.
+    // Keeps enough files of the log; see `warm_up`.
     let settings = [("min_wal_size", "1GB")];
     let server = argument(3).is_none().then(|| Server::start(&settings));
     let url = argument(3).unwrap_or_else(|| server.as_ref().unwrap().url());
@@ -85,13 +85,13 @@ fn compare(server: Option<&Server>, url: &str, turns: usize, (length, per_run): 
     }
     let plain = contenders[0].rate();
     for contender in &contenders {
-        println!("{}", contender.told(plain));
+        println!("{}", contender.report(plain));
     }
 }
 
-/// A new server makes each file of its log before it first writes to it, and who writes most would
-/// wait most. So everybody has a turn that does not count, and a checkpoint leaves the files to be
-/// written again.
+/// Runs a turn of each variant that does not count. A new server creates each file of its log before
+/// it first writes to it, which would slow down the variant that writes most; after a checkpoint, it
+/// uses these files again.
 fn warm_up(url: &str) {
     let runtime = contender::runtime();
     runtime.block_on(async {

@@ -1,5 +1,5 @@
-//! The plain client: each step is one transaction of one statement, which is as fast as one by one
-//! can be.
+//! The plain client: each step is one transaction with one statement, the fastest way without
+//! batches.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,7 +32,7 @@ pub(crate) async fn steps(url: &str, length: Duration) -> u64 {
             let (sql, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
             tokio::spawn(connection);
             let step = sql.prepare(STEP).await.unwrap();
-            // Runs are shared out, so that nobody waits for another's lock.
+            // Each connection has its own runs, so that none waits for a lock.
             let mut run = client;
             while begun.elapsed() < length {
                 let id = i64::try_from(run).unwrap();

@@ -10,15 +10,15 @@ use everstep_store_postgres::{Options, PostgresBus, PostgresStore};
 use crate::contender::median;
 use crate::engine;
 
-/// How this program is told to be one of the processes.
+/// The argument that makes this program one of the processes.
 pub(crate) const ONE: &str = "process";
-/// How long the code of a step computes.
+/// How long a step computes.
 const COMPUTING: Duration = Duration::from_micros(300);
 
-/// Gives one and two processes their turns.
+/// Runs one process and two processes in turns.
 pub(crate) fn compare(url: &str, turns: usize, length: Duration) {
     let mut rates = [Vec::new(), Vec::new()];
-    // The tables are made in a turn that does not count.
+    // This turn creates the tables and does not count.
     together(1, url, Duration::from_secs(1));
     for _ in 0..turns {
         for processes in [1, 2] {
@@ -34,7 +34,7 @@ pub(crate) fn compare(url: &str, turns: usize, length: Duration) {
     );
 }
 
-/// So many processes at a time, and what they reach together.
+/// Runs several processes at once, and returns the sum of their rates.
 fn together(processes: usize, url: &str, length: Duration) -> f64 {
     let own = std::env::current_exe().unwrap();
     let start = |_| {
@@ -51,7 +51,7 @@ fn together(processes: usize, url: &str, length: Duration) -> f64 {
     rates.sum()
 }
 
-/// One of the processes: says how many steps a second it took.
+/// Runs as one of the processes and prints its steps per second.
 pub(crate) fn one(url: &str, length: Duration) {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = runtime.worker_threads(1).enable_all().build().unwrap();

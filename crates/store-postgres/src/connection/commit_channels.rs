@@ -32,18 +32,16 @@ pub(crate) struct CommitChannels {
 #[derive(Default)]
 struct Channel {
     connection: AsyncMutex<Option<Arc<Connection>>>,
-    /// Held by a call that nothing may be behind.
+    /// Held during calls that must not be pipelined.
     turn: AsyncMutex<()>,
-    /// How many calls are under way.
-    calls: AtomicUsize,
-    /// When the last one was over.
-    answered: Mutex<Option<Instant>>,
+    calls_in_flight: AtomicUsize,
+    last_answer: Mutex<Option<Instant>>,
 }
 
 struct Connection {
     client: Client,
-    /// Whether calls may share it. The server serves them in the order of their coming, each in a
-    /// transaction of its own.
+    /// Whether calls may be pipelined. The server then executes them in order, each in its own
+    /// transaction.
     is_direct: bool,
 }
 
@@ -57,40 +55,40 @@ impl CommitChannels {
         }
     }
 
-    /// One statement, whose last column is `WORKED`, in one round trip and a transaction of its
-    /// own. What became of it is unknown if the connection is lost.
+    /// Executes a statement, whose last column is `WORKED`, in one round trip and its own
+    /// transaction. Its outcome is unknown if the connection is lost.
     pub(crate) async fn write(
         &self,
         statement: &str,
         arguments: &[Argument<'_>],
     ) -> Result<Vec<Row>, CallError> {
         let channel = self.channel();
-        let _under_way = UnderWay::begin(&channel.calls);
-        let (connection, _alone) = self.turn(channel).await?;
+        let _in_flight = InFlight::begin(&channel.calls_in_flight);
+        let (connection, _turn) = self.turn(channel).await?;
         let sent = Instant::now();
         let answer = answer(&connection.client, statement, arguments).await;
         if let Err(CallError::Lost(_)) = answer {
-            channel.give_up(&connection).await;
+            channel.discard(&connection).await;
         }
         let took = channel.answered_after(sent);
         let rows = answer?;
         if let Some(worked) = worked(&rows) {
-            self.pace.note(took, worked);
+            self.pace.record(took, worked);
         }
         Ok(rows)
     }
 
     fn channel(&self) -> &Channel {
-        let is_free = self.first.calls.load(Ordering::Relaxed) == 0;
-        if is_free || (self.pace.is_mostly_work() && self.first.may_be_shared()) {
+        let is_free = self.first.calls_in_flight.load(Ordering::Relaxed) == 0;
+        if is_free || (self.pace.is_mostly_work() && self.first.may_pipeline()) {
             &self.first
         } else {
             &self.second
         }
     }
 
-    /// A connection on which something may be sent now, and what keeps others from it until there
-    /// is an answer, if something must.
+    /// Returns a connection on which a call can be sent now, with a guard that keeps other calls off
+    /// it if they must not be pipelined.
     async fn turn<'a>(
         &self,
         channel: &'a Channel,
@@ -100,19 +98,18 @@ impl CommitChannels {
             return Ok((connection, None));
         }
         let turn = channel.turn.lock().await;
-        // Look again: the previous caller may have lost the connection, or given it up while an
-        // answer is still outstanding.
+        // The previous call may have lost or discarded the connection.
         Ok((self.connection(channel).await?, Some(turn)))
     }
 
     async fn connection(&self, channel: &Channel) -> Result<Arc<Connection>, CallError> {
         let connection = channel.connection(&self.connector).await;
         if connection.is_err() {
-            // One that was kept is of no use either.
+            // Idle connections do not work either.
             self.first.close_if_free();
             self.second.close_if_free();
         }
-        connection.map_err(CallError::Failed)
+        Ok(connection?)
     }
 }
 
@@ -129,60 +126,57 @@ impl Channel {
         Ok(connection)
     }
 
-    /// Whether something may be sent behind what is under way. Not while it is being opened, which
-    /// may take long.
-    fn may_be_shared(&self) -> bool {
+    /// Whether a call may be sent behind those in flight. Not while the connection is being opened,
+    /// which may take long.
+    fn may_pipeline(&self) -> bool {
         let kept = self.connection.try_lock();
         kept.is_ok_and(|kept| kept.as_ref().is_some_and(|kept| kept.is_direct))
     }
 
-    /// Sends nothing more on this connection. It is closed when all outstanding calls are
-    /// answered.
-    async fn give_up(&self, connection: &Arc<Connection>) {
+    /// Sends nothing more on this connection. It is closed when all calls in flight are answered.
+    async fn discard(&self, connection: &Arc<Connection>) {
         let mut kept = self.connection.lock().await;
-        if kept
-            .as_ref()
-            .is_some_and(|kept| Arc::ptr_eq(kept, connection))
-        {
-            *kept = None;
-        }
+        kept.take_if(|kept| Arc::ptr_eq(kept, connection));
     }
 
     fn close_if_free(&self) {
         if let Ok(mut kept) = self.connection.try_lock()
-            && self.calls.load(Ordering::Relaxed) == 0
+            && self.calls_in_flight.load(Ordering::Relaxed) == 0
         {
             *kept = None;
         }
     }
 
-    /// How long a call took that is over now. While it was behind another one it made its way, and
-    /// that cost nothing.
+    /// Returns how long the call took that was just answered, without the time it spent behind
+    /// another one.
     fn answered_after(&self, sent: Instant) -> Duration {
         let now = Instant::now();
-        let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut answered = self
+            .last_answer
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let before = answered.replace(now);
         now - before.map_or(sent, |before| before.max(sent))
     }
 }
 
-/// A call that is under way until this is dropped.
-struct UnderWay<'a>(&'a AtomicUsize);
+/// A call that is in flight until this is dropped.
+struct InFlight<'a>(&'a AtomicUsize);
 
-impl<'a> UnderWay<'a> {
+impl<'a> InFlight<'a> {
     fn begin(calls: &'a AtomicUsize) -> Self {
         calls.fetch_add(1, Ordering::Relaxed);
         Self(calls)
     }
 }
 
-impl Drop for UnderWay<'_> {
+impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// How long the server says it has worked.
+/// Reads the last column: how long the server worked.
 fn worked(rows: &[Row]) -> Option<Duration> {
     let row = rows.first()?;
     let micros: i64 = row.try_get(row.len().checked_sub(1)?).ok()?;

@@ -1,4 +1,4 @@
-//! Two calls at once, of which the first waits in the server until it is let go.
+//! Two calls at once, of which the first waits in the server for a lock of the test.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use crate::connection::direct::tests::on_one_thread;
 use crate::connection::options::Options;
 use crate::connection::pace::WORKED;
 
-/// Somebody who makes others wait.
+/// A lock that makes calls wait.
 struct Gate {
     key: i64,
     sql: Client,
 }
 
 impl Gate {
-    /// One that is closed. Every test has another key.
+    /// Takes the lock. Each test uses its own key.
     async fn closed(key: i64) -> Self {
         let connected = tokio_postgres::connect(&Server::shared().url(), NoTls).await;
         let (sql, connection) = connected.unwrap();
@@ -34,8 +34,8 @@ impl Gate {
         self.sql.batch_execute(&open).await.unwrap();
     }
 
-    /// Returns when somebody waits; says which process of the server.
-    async fn is_waited_at(&self) -> i32 {
+    /// Waits until a call waits for the lock, and returns its server process.
+    async fn waiting_process(&self) -> i32 {
         let waiting = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objid = $1::bigint::oid AND NOT granted";
         loop {
             if let Some(row) = self.sql.query_opt(waiting, &[&self.key]).await.unwrap() {
@@ -58,7 +58,7 @@ fn channels(worked: u64) -> Arc<CommitChannels> {
     let channels = CommitChannels::new(connector);
     for _ in 0..100 {
         let took = Duration::from_micros(1_000);
-        channels.pace.note(took, Duration::from_micros(worked));
+        channels.pace.record(took, Duration::from_micros(worked));
     }
     Arc::new(channels)
 }
@@ -71,8 +71,7 @@ fn mostly_waiting() -> Arc<CommitChannels> {
     channels(100)
 }
 
-/// A call that passes the gate, or, without one, does nothing. Says which process of the server has
-/// served it.
+/// A call that waits at the gate, if there is one. Returns the server process that executed it.
 fn call(channels: &Arc<CommitChannels>, gate: Option<i64>) -> JoinHandle<Result<i32, CallError>> {
     let channels = channels.clone();
     tokio::spawn(async move {
@@ -86,18 +85,18 @@ fn call(channels: &Arc<CommitChannels>, gate: Option<i64>) -> JoinHandle<Result<
 
 /// Two calls, one behind the other, of which the first waits at the gate.
 struct Pair {
-    /// The process of the server that serves them.
+    /// The server process that executes them.
     process: i32,
     first: JoinHandle<Result<i32, CallError>>,
     second: JoinHandle<Result<i32, CallError>>,
 }
 
 impl Pair {
-    async fn under_way(channels: &Arc<CommitChannels>, gate: &Gate) -> Self {
+    async fn in_flight(channels: &Arc<CommitChannels>, gate: &Gate) -> Self {
         let first = call(channels, Some(gate.key));
-        let process = gate.is_waited_at().await;
+        let process = gate.waiting_process().await;
         let second = call(channels, None);
-        while channels.first.calls.load(Ordering::Relaxed) < 2 {
+        while channels.first.calls_in_flight.load(Ordering::Relaxed) < 2 {
             tokio::task::yield_now().await;
         }
         Self {
@@ -109,10 +108,10 @@ impl Pair {
 }
 
 #[test]
-fn where_calls_are_mostly_work_the_second_goes_behind_the_first() {
+fn calls_are_pipelined_if_they_are_mostly_work() {
     on_one_thread(async {
         let (channels, gate) = (mostly_work(), Gate::closed(1).await);
-        let pair = Pair::under_way(&channels, &gate).await;
+        let pair = Pair::in_flight(&channels, &gate).await;
         assert!(!pair.second.is_finished());
         gate.open().await;
         assert_eq!(pair.first.await.unwrap().unwrap(), pair.process);
@@ -121,26 +120,26 @@ fn where_calls_are_mostly_work_the_second_goes_behind_the_first() {
 }
 
 #[test]
-fn where_calls_are_mostly_waiting_the_second_goes_beside_the_first() {
+fn calls_use_two_connections_if_they_are_mostly_waiting() {
     on_one_thread(async {
         let (channels, gate) = (mostly_waiting(), Gate::closed(2).await);
         let first = call(&channels, Some(gate.key));
-        let process = gate.is_waited_at().await;
+        let process = gate.waiting_process().await;
         let second = call(&channels, None).await.unwrap().unwrap();
         assert_ne!(second, process);
         assert!(!first.is_finished());
         gate.open().await;
         assert_eq!(first.await.unwrap().unwrap(), process);
         let third = call(&channels, None).await.unwrap().unwrap();
-        assert_eq!(third, process, "alone, a call takes the first connection");
+        assert_eq!(third, process, "a single call uses the first connection");
     });
 }
 
 #[test]
-fn a_call_that_fails_takes_none_with_it_that_is_behind() {
+fn a_failed_call_does_not_affect_the_one_behind_it() {
     on_one_thread(async {
         let (channels, gate) = (mostly_work(), Gate::closed(3).await);
-        let pair = Pair::under_way(&channels, &gate).await;
+        let pair = Pair::in_flight(&channels, &gate).await;
         let cancel = format!("SELECT pg_cancel_backend({})", pair.process);
         gate.sql.batch_execute(&cancel).await.unwrap();
         assert!(pair.first.await.unwrap().is_err());
@@ -149,10 +148,10 @@ fn a_call_that_fails_takes_none_with_it_that_is_behind() {
 }
 
 #[test]
-fn of_a_lost_connection_all_hear_and_the_next_call_opens_another() {
+fn a_lost_connection_fails_all_its_calls_and_is_reopened() {
     on_one_thread(async {
         let (channels, gate) = (mostly_work(), Gate::closed(4).await);
-        let pair = Pair::under_way(&channels, &gate).await;
+        let pair = Pair::in_flight(&channels, &gate).await;
         gate.kill(pair.process).await;
         for lost in [pair.first, pair.second] {
             let lost = lost.await.unwrap();
@@ -163,7 +162,7 @@ fn of_a_lost_connection_all_hear_and_the_next_call_opens_another() {
 }
 
 #[test]
-fn what_calls_took_is_measured_without_the_time_behind_others() {
+fn the_time_behind_other_calls_is_not_measured() {
     on_one_thread(async {
         let channels = mostly_work();
         let channel = Channel::default();
@@ -171,7 +170,7 @@ fn what_calls_took_is_measured_without_the_time_behind_others() {
         assert!(channel.answered_after(begun) < Duration::from_secs(1));
         let long_ago = begun.checked_sub(Duration::from_secs(60)).unwrap();
         assert!(channel.answered_after(long_ago) < Duration::from_secs(1));
-        // And what the server says of its work is read.
+        // The time that the server worked is read from the answers.
         for _ in 0..16 {
             call(&channels, None).await.unwrap().unwrap();
         }

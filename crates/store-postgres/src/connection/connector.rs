@@ -1,4 +1,4 @@
-//! Opens connections. After a failure it backs off (`rest.rs`), and calls fail immediately.
+//! Opens connections. After a failure, calls fail immediately until the back-off has passed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,51 +9,47 @@ use tokio::time::{Instant, timeout};
 use tokio_postgres::Client;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use crate::connection::backoff::Backoff;
 use crate::connection::options::Options;
-use crate::connection::rest::Rest;
 use crate::connection::safety;
 use crate::connection::tls;
 use crate::failure::unavailable;
 
-/// How long it may take until a connection can be used. To reach the server has a limit of its own,
-/// for each address.
+/// How long it may take until a connection can be used. Reaching the server has its own limit per
+/// address.
 const CONNECT_MAX: Duration = Duration::from_secs(20);
 
 pub(crate) struct Connector {
     options: Options,
     tls: MakeRustlsConnect,
-    /// Whether the server was found safe once.
+    /// Whether a server with safe settings was found before.
     was_safe: AtomicBool,
-    rest: Arc<Rest>,
+    backoff: Arc<Backoff>,
 }
 
 impl Connector {
-    pub(crate) fn new(options: Options, rest: Arc<Rest>) -> Result<Self, StoreError> {
+    pub(crate) fn new(options: Options, backoff: Arc<Backoff>) -> Result<Self, StoreError> {
         Ok(Self {
             tls: tls::connector(&options)?,
             options,
             was_safe: AtomicBool::new(false),
-            rest,
+            backoff,
         })
     }
 
     pub(crate) async fn connect(&self) -> Result<Client, StoreError> {
         let begun = Instant::now();
-        if let Some(error) = self.rest.refusal(begun) {
+        if let Some(error) = self.backoff.check(begun) {
             return Err(error);
         }
         let connected = timeout(CONNECT_MAX, self.try_to_connect()).await;
         let connected = connected.unwrap_or_else(|_| {
-            Err(StoreError::Unavailable {
-                detail: format!(
-                    "the database took the connection, and has said nothing for {} s",
-                    CONNECT_MAX.as_secs()
-                ),
-            })
+            let detail = format!("the database did not answer within {CONNECT_MAX:?}");
+            Err(StoreError::Unavailable { detail })
         });
         match &connected {
-            Ok(_) => self.rest.end(Instant::now()),
-            Err(error) => self.rest.begin(begun, Instant::now(), error),
+            Ok(_) => self.backoff.connected(Instant::now()),
+            Err(error) => self.backoff.failed(begun, Instant::now(), error),
         }
         connected
     }
@@ -63,22 +59,20 @@ impl Connector {
         let (client, connection) = connected.map_err(|error| unavailable(&error))?;
         tokio::spawn(async move {
             if let Err(error) = connection.await {
-                tracing::warn!(%error, "a connection to the database was lost");
+                tracing::warn!(%error, "connection to the database lost");
             }
         });
-        // Each time: the server behind the address may be another one than before.
+        // Checked each time, because the server behind the address may have changed.
         match safety::check(&client, self.options.allow_lossy).await {
             Ok(()) => {
                 self.was_safe.store(true, Ordering::Release);
                 Ok(client)
             }
-            // A server that is about to become the primary, say: it is waited for, and nothing is
+            // May be temporary, for example a standby that is about to be promoted. Nothing is
             // acknowledged meanwhile.
-            Err(StoreError::Unsafe { setting, remedy })
-                if self.was_safe.load(Ordering::Acquire) =>
-            {
+            Err(error @ StoreError::Unsafe { .. }) if self.was_safe.load(Ordering::Acquire) => {
                 Err(StoreError::Unavailable {
-                    detail: format!("unsafe setting {setting}: {remedy}"),
+                    detail: error.to_string(),
                 })
             }
             Err(error) => Err(error),

@@ -22,32 +22,32 @@ const IS_REQUEST: [u8; 8] = [0, 0, 0, 16, 4, 210, 22, 46];
 /// How long the check may take. A connection that does not answer counts as pooled.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
 /// The reply of a server that supports TLS.
-const SPEAKS_TLS: u8 = b'S';
+const SUPPORTS_TLS: u8 = b'S';
 
-/// Whether the process that serves this connection is the one that was announced.
+/// Whether the server process of this connection is the one that was announced.
 pub(crate) async fn is_direct(client: &Client) -> bool {
-    let announced = announced(client).await;
-    announced.is_some() && announced == serving(client).await
+    let announced = announced_process(client).await;
+    announced.is_some() && announced == current_process(client).await
 }
 
-async fn serving(client: &Client) -> Option<i32> {
-    let question = client.query_typed("SELECT pg_backend_pid()", &[]);
-    let rows = timeout(ANSWER_MAX, question).await.ok()?;
+async fn current_process(client: &Client) -> Option<i32> {
+    let query = client.query_typed("SELECT pg_backend_pid()", &[]);
+    let rows = timeout(ANSWER_MAX, query).await.ok()?;
     rows.ok()?.first()?.try_get(0).ok()
 }
 
-async fn announced(client: &Client) -> Option<i32> {
-    let mut heard = Vec::new();
+async fn announced_process(client: &Client) -> Option<i32> {
+    let mut sent = Vec::new();
     let cancellation = client.cancel_token();
-    let sent = cancellation.cancel_query_raw(Recorder(&mut heard), Unencrypted);
-    sent.await.ok()?;
-    // A request for TLS may have come before.
-    let request = heard.last_chunk::<REQUEST>()?;
+    let request = cancellation.cancel_query_raw(Recorder(&mut sent), Unencrypted);
+    request.await.ok()?;
+    // A request for TLS may precede it.
+    let request = sent.last_chunk::<REQUEST>()?;
     let process = request.strip_prefix(&IS_REQUEST)?.first_chunk()?;
     Some(i32::from_be_bytes(*process))
 }
 
-/// Records what is sent to a server, and claims to support TLS.
+/// Records what is sent, and claims to support TLS.
 struct Recorder<'a>(&'a mut Vec<u8>);
 
 /// A TLS layer that encrypts nothing.
@@ -73,9 +73,9 @@ impl AsyncRead for Recorder<'_> {
     fn poll_read(
         self: Pin<&mut Self>,
         _: &mut Context<'_>,
-        said: &mut ReadBuf<'_>,
+        buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        said.put_slice(&[SPEAKS_TLS]);
+        buffer.put_slice(&[SUPPORTS_TLS]);
         Poll::Ready(Ok(()))
     }
 }
@@ -84,10 +84,10 @@ impl AsyncWrite for Recorder<'_> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
-        words: &[u8],
+        bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.0.extend_from_slice(words);
-        Poll::Ready(Ok(words.len()))
+        self.0.extend_from_slice(bytes);
+        Poll::Ready(Ok(bytes.len()))
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -11,12 +11,12 @@ use crate::connection::options::Options;
 #[path = "../../tests/postgres/encrypted_server.rs"]
 mod encrypted_server;
 
-async fn leads_to_the_server(options: Options) -> bool {
+async fn is_direct_with(options: Options) -> bool {
     let connector = Connector::new(options, Arc::default()).unwrap();
     is_direct(&connector.connect().await.unwrap()).await
 }
 
-/// Runs a test in which a call that has begun has been sent when the next task has its turn.
+/// Runs a test on one thread: a call is sent before the next task runs.
 pub(crate) fn on_one_thread(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -29,19 +29,19 @@ fn a_connection_to_the_server_is_direct() {
     on_one_thread(async {
         for mode in ["disable", "prefer"] {
             let url = format!("{}?sslmode={mode}", Server::shared().url());
-            assert!(leads_to_the_server(Options::new(&url).unwrap()).await);
+            assert!(is_direct_with(Options::new(&url).unwrap()).await);
         }
     });
 }
 
 #[test]
-fn a_connection_to_the_server_is_direct_although_it_is_encrypted() {
+fn an_encrypted_connection_to_the_server_is_direct() {
     let server = encrypted_server::start();
     let port = server.port();
     let url = format!("postgres://postgres@localhost:{port}/postgres?sslmode=require");
     let options = Options::new(&url).unwrap();
     let options = options.certificate_authority(server.file(encrypted_server::AUTHORITY));
-    on_one_thread(async { assert!(leads_to_the_server(options).await) });
+    on_one_thread(async { assert!(is_direct_with(options).await) });
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn a_connection_to_a_pooler_is_not_direct() {
     on_one_thread(async {
         for _ in 0..20 {
             let options = Options::new(&pooler.url()).unwrap();
-            assert!(!leads_to_the_server(options).await);
+            assert!(!is_direct_with(options).await);
         }
     });
 }

@@ -17,7 +17,7 @@ pub(crate) struct Io {
 impl Io {
     pub(crate) fn start() -> Result<Self, StoreError> {
         let failed = |error: std::io::Error| StoreError::Unavailable {
-            detail: format!("no thread for connections: {error}"),
+            detail: format!("cannot start a thread for connections: {error}"),
         };
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(failed)?;
@@ -26,7 +26,6 @@ impl Io {
         let thread = std::thread::Builder::new()
             .name("everstep-postgres".to_owned())
             .spawn(move || {
-                // Ends when the store is dropped, and its connections with it.
                 let _ = runtime.block_on(stopped);
             });
         Ok(Self {
@@ -36,7 +35,7 @@ impl Io {
         })
     }
 
-    /// Runs a call on that thread. The call continues if its caller stops waiting.
+    /// Runs a call on the thread. The call continues if its caller stops waiting.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         call: impl Future<Output = Result<T, StoreError>> + Send + 'static,
@@ -46,12 +45,12 @@ impl Io {
         let answer = tokio::task::unconstrained(running).await;
         answer.unwrap_or_else(|error| {
             Err(StoreError::Unavailable {
-                detail: format!("the call was given up: {error}"),
+                detail: format!("the call was aborted: {error}"),
             })
         })
     }
 
-    /// Runs a task there until it ends or the store is dropped.
+    /// Runs a task on the thread until it ends or the store is dropped.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.handle.spawn(task);
     }

@@ -1,4 +1,4 @@
-//! The address of the database, and how it is used.
+//! The address of the database, and the options of the store.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -11,11 +11,11 @@ use tokio_postgres::config::{Host, SslMode};
 
 use crate::failure::unsafe_setting;
 
-/// The schema of an installation that has no name of its own.
+/// The default schema.
 const NAMESPACE: &str = "everstep";
-/// Letters of a namespace; the database cuts longer names.
+/// The maximal length of a namespace; the database truncates longer names.
 const NAMESPACE_MAX: usize = 48;
-/// Connections for reading.
+/// The default number of connections for queries.
 const CONNECTIONS: usize = 4;
 
 /// Describes a PostgreSQL store before it is opened.
@@ -30,17 +30,18 @@ pub struct Options {
 }
 
 impl Options {
-    /// The database at this URL (`postgres://user:password@host:port/database?sslmode=require`), or
-    /// at these `key=value` pairs. Where TLS is used, the server's certificate and name are always
-    /// checked, so `require` is as strict as `verify-full`, which means the same here.
+    /// Parses the address of a database: a URL
+    /// (`postgres://user:password@host:port/database?sslmode=require`) or `key=value` pairs. Where TLS
+    /// is used, the server's certificate and name are always checked, so `require` means the same as
+    /// `verify-full`.
     ///
     /// # Errors
-    /// If it is neither.
+    /// If the address is invalid.
     pub fn new(url: &str) -> Result<Self, StoreError> {
         let mut config =
             Config::from_str(&known_modes(url)).map_err(|error| StoreError::Unavailable {
-                // Its source names the part that is wrong, never its value.
-                detail: format!("the address of the database cannot be understood: {error}"),
+                // The error names the invalid part, never its value.
+                detail: format!("the address of the database is invalid: {error}"),
             })?;
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(Duration::from_secs(5));
@@ -48,7 +49,7 @@ impl Options {
         if config.get_application_name().is_none() {
             config.application_name("everstep");
         }
-        // Without them a connection whose other end has vanished looks alive for hours.
+        // Without these, a connection whose peer has vanished looks alive for hours.
         config.keepalives_idle(Duration::from_secs(10));
         config.keepalives_interval(Duration::from_secs(5));
         config.keepalives_retries(3);
@@ -66,11 +67,11 @@ impl Options {
         })
     }
 
-    /// Keeps this installation apart from others in the same database: the name of its schema.
+    /// Sets the name of the schema. It separates this installation from others in the same database.
     ///
     /// # Errors
     /// If it is not 1 to 48 small letters, digits and underscores, beginning with a letter, or if it
-    /// is `public`, which holds objects of others.
+    /// is `public`, which contains objects of applications.
     pub fn namespace(mut self, namespace: &str) -> Result<Self, StoreError> {
         let is_letter = |c: char| c.is_ascii_lowercase();
         let is_legal = |c: char| is_letter(c) || c.is_ascii_digit() || c == '_';
@@ -81,7 +82,7 @@ impl Options {
                 "use 1 to 48 small letters, digits and underscores, beginning with a letter and not with `pg_`",
             ));
         }
-        // An upgrade replaces functions by their names, and this schema holds those of applications.
+        // An upgrade replaces functions by name, and this schema may contain those of applications.
         if namespace == "public" {
             return Err(unsafe_setting(
                 "namespace `public`",
@@ -92,15 +93,15 @@ impl Options {
         Ok(self)
     }
 
-    /// Takes settings of the server under which acknowledged commits can be lost. For tests, and
-    /// for what may be lost.
+    /// Accepts settings of the server under which acknowledged commits can be lost. For tests, and
+    /// for data that may be lost.
     #[must_use]
     pub fn allow_lossy(mut self, allow: bool) -> Self {
         self.allow_lossy = allow;
         self
     }
 
-    /// How many connections queries may use. Commits use one or two others, and two more while
+    /// Sets how many connections queries may use. Commits use one or two others, and two more while
     /// they wait for locks.
     #[must_use]
     pub fn connections(mut self, connections: usize) -> Self {
@@ -108,23 +109,21 @@ impl Options {
         self
     }
 
-    /// A file of certificates (PEM) by which the server's is judged, instead of those that browsers
-    /// trust.
+    /// Trusts the certificates in this file (PEM) instead of those that browsers trust.
     #[must_use]
     pub fn certificate_authority(mut self, file: impl Into<PathBuf>) -> Self {
         self.authority = Some(file.into());
         self
     }
 
-    /// Judges leases by this clock instead of the database's. For tests, whose time is not the
-    /// database's.
+    /// Judges leases by this clock instead of the database's. For tests.
     #[must_use]
     pub fn lease_clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = Some(clock);
         self
     }
 
-    /// Whether what is sent can be read on its way by others.
+    /// Whether the connection may be unencrypted and leave this machine.
     pub(crate) fn may_be_plain(&self) -> bool {
         self.config.get_ssl_mode() != SslMode::Require && !is_on_this_machine(&self.config)
     }
@@ -137,7 +136,7 @@ impl std::fmt::Debug for Options {
     }
 }
 
-/// The same address in the words of the driver, which knows no stricter mode than `require`.
+/// Replaces the modes that the driver does not support by `require`, which is as strict here.
 fn known_modes(url: &str) -> String {
     url.replace("sslmode=verify-full", "sslmode=require")
         .replace("sslmode=verify-ca", "sslmode=require")
@@ -153,45 +152,5 @@ fn is_on_this_machine(config: &Config) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_namespace_is_a_plain_name() {
-        let options = Options::new("postgres://a:secret@db.example/x").unwrap();
-        for good in ["a", "team_2", "everstep"] {
-            assert!(options.clone().namespace(good).is_ok(), "{good}");
-        }
-        for bad in [
-            "",
-            "A",
-            "a b",
-            "a\"; drop",
-            "pg_x",
-            "2a",
-            "ä",
-            &"a".repeat(49),
-        ] {
-            let refused = options.clone().namespace(bad).unwrap_err();
-            assert_eq!(refused.code(), everstep_model::ErrorCode::StoreUnsafe);
-        }
-        assert!(!format!("{options:?}").contains("secret"));
-    }
-
-    #[test]
-    fn only_a_server_elsewhere_may_be_overheard() {
-        let plain = |url: &str| Options::new(url).unwrap().may_be_plain();
-        assert!(!plain("postgres://localhost/x"));
-        for mode in ["require", "verify-ca", "verify-full"] {
-            assert!(!plain(&format!("postgres://db.example/x?sslmode={mode}")));
-            assert!(!plain(&format!("host=db.example sslmode={mode}")));
-        }
-        assert!(plain("postgres://db.example/x"));
-    }
-
-    #[test]
-    fn an_address_that_is_none_is_refused_without_showing_it() {
-        let refused = Options::new("postgres://user:secret@:nonsense").unwrap_err();
-        assert!(!refused.to_string().contains("secret"), "{refused}");
-    }
-}
+#[path = "options_tests.rs"]
+mod tests;

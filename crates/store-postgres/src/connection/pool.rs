@@ -13,20 +13,18 @@ use crate::connection::argument::Argument;
 use crate::connection::connector::Connector;
 use crate::failure::CallError;
 
-/// How long a call may take. The server gives up waiting for locks long before.
+/// The timeout of a call. The server's own timeouts for locks are shorter.
 const CALL_MAX: Duration = Duration::from_secs(60);
 
 pub(crate) struct Pool {
     connector: Connector,
     permits: Semaphore,
-    /// Connections that no call uses.
     idle: Mutex<Vec<Client>>,
 }
 
-/// A connection that one call uses.
+/// A connection in use.
 struct Lent<'a> {
     client: Client,
-    /// Whether it was opened for this call.
     is_new: bool,
     _permit: SemaphorePermit<'a>,
 }
@@ -40,15 +38,15 @@ impl Pool {
         }
     }
 
-    /// One statement, in one round trip and a transaction of its own. What changes nothing is tried
-    /// again on a new connection if the one that was kept turns out to be lost.
+    /// Executes a statement in one round trip and its own transaction. If a kept connection turns out
+    /// to be lost, tries again on a new one, so the statement must be repeatable.
     pub(crate) async fn read(
         &self,
         statement: &str,
         arguments: &[Argument<'_>],
     ) -> Result<Vec<Row>, CallError> {
         loop {
-            let lent = self.lend().await.map_err(CallError::Failed)?;
+            let lent = self.lend().await?;
             let was_new = lent.is_new;
             match self.call(lent, statement, arguments).await {
                 Err(CallError::Lost(_)) if !was_new => {}
@@ -57,19 +55,19 @@ impl Pool {
         }
     }
 
-    /// The same for what changes something: what became of it is unknown if the connection is lost.
+    /// Executes a statement once. Its outcome is unknown if the connection is lost.
     pub(crate) async fn write(
         &self,
         statement: &str,
         arguments: &[Argument<'_>],
     ) -> Result<Vec<Row>, CallError> {
-        let lent = self.lend().await.map_err(CallError::Failed)?;
+        let lent = self.lend().await?;
         self.call(lent, statement, arguments).await
     }
 
-    /// Statements without arguments, in one transaction.
+    /// Executes statements without arguments in one transaction.
     pub(crate) async fn script(&self, script: &str) -> Result<(), CallError> {
-        let lent = self.lend().await.map_err(CallError::Failed)?;
+        let lent = self.lend().await?;
         lent.client.batch_execute(script).await?;
         self.keep(lent);
         Ok(())
@@ -82,7 +80,7 @@ impl Pool {
         arguments: &[Argument<'_>],
     ) -> Result<Vec<Row>, CallError> {
         let answer = answer(&lent.client, statement, arguments).await;
-        // One that is lost is closed, and so is one whose next answer would be to this call.
+        // A connection whose call timed out is closed too: its next answer would be to this call.
         if !matches!(answer, Err(CallError::Lost(_))) {
             self.keep(lent);
         }
@@ -99,16 +97,19 @@ impl Pool {
             idle.retain(|client| !client.is_closed());
             idle.pop()
         };
-        if let Some(client) = kept {
-            return Ok(Lent {
-                client,
-                is_new: false,
-                _permit: permit,
-            });
-        }
+        let is_new = kept.is_none();
+        let client = match kept {
+            Some(client) => client,
+            // If connecting fails, the idle connections do not work either.
+            None => self
+                .connector
+                .connect()
+                .await
+                .inspect_err(|_| self.idle().clear())?,
+        };
         Ok(Lent {
-            client: self.connect().await?,
-            is_new: true,
+            client,
+            is_new,
             _permit: permit,
         })
     }
@@ -119,21 +120,12 @@ impl Pool {
         }
     }
 
-    async fn connect(&self) -> Result<Client, StoreError> {
-        let connected = self.connector.connect().await;
-        if connected.is_err() {
-            // Those that were kept are of no use either.
-            self.idle().clear();
-        }
-        connected
-    }
-
     fn idle(&self) -> MutexGuard<'_, Vec<Client>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Sends a statement, and waits for its answer as long as it makes sense.
+/// Sends a statement and waits for its answer.
 pub(crate) async fn answer(
     client: &Client,
     statement: &str,
@@ -142,15 +134,15 @@ pub(crate) async fn answer(
     // No statement has a name: PgBouncer may give the next one to another server process.
     let call = client.query_typed(statement, arguments);
     match timeout(CALL_MAX, call).await {
-        Ok(answer) => answer.map_err(|error| CallError::of(&error)),
+        Ok(answer) => Ok(answer?),
         Err(_) => Err(CallError::Lost(StoreError::Unavailable {
-            detail: format!("the database has not answered for {} s", CALL_MAX.as_secs()),
+            detail: format!("the database did not answer within {CALL_MAX:?}"),
         })),
     }
 }
 
-/// Whether the answer is a single yes.
-pub(crate) fn is_yes(rows: &[Row]) -> bool {
+/// Whether the answer is `true`.
+pub(crate) fn is_true(rows: &[Row]) -> bool {
     let answer = rows.first().and_then(|row| row.try_get(0).ok());
     answer.unwrap_or(false)
 }

@@ -3,16 +3,15 @@
 use everstep_store::StoreError;
 use tokio_postgres::Client;
 
-use crate::failure::{replica, unavailable, unsafe_setting};
+use crate::failure::{unavailable, unsafe_isolation, unsafe_setting};
 
 /// The oldest release that is tested.
 const VERSION_MIN: i32 = 150_000;
 
-const QUESTION: &str = "SELECT current_setting('server_version_num')::int4, pg_is_in_recovery(), \
+const SETTINGS: &str = "SELECT current_setting('server_version_num')::int4, pg_is_in_recovery(), \
     current_setting('fsync'), current_setting('full_page_writes'), current_setting('synchronous_commit'), \
     current_setting('synchronous_standby_names'), current_setting('default_transaction_isolation')";
 
-/// What the server says of itself.
 struct Settings {
     version: i32,
     in_recovery: bool,
@@ -23,16 +22,25 @@ struct Settings {
     isolation: String,
 }
 
-/// Refuses a server that would lose what it acknowledges, unless that is allowed, and one that
-/// cannot work at all.
+/// Refuses a server on which the store cannot work, and, unless `allow_lossy`, one that could lose
+/// acknowledged commits.
 pub(crate) async fn check(client: &Client, allow_lossy: bool) -> Result<(), StoreError> {
-    let rows = client.query_typed(QUESTION, &[]).await;
-    let rows = rows.map_err(|error| unavailable(&error))?;
-    let Some(row) = rows.first() else {
-        return Ok(());
-    };
-    let read = || -> Result<Settings, tokio_postgres::Error> {
-        Ok(Settings {
+    let settings = Settings::read(client).await;
+    let settings = settings.map_err(|error| unavailable(&error))?;
+    settings.check_usable()?;
+    match settings.check_durable() {
+        Err(error) if allow_lossy => {
+            tracing::warn!(%error, "acknowledged commits may be lost, as allowed");
+            Ok(())
+        }
+        verdict => verdict,
+    }
+}
+
+impl Settings {
+    async fn read(client: &Client) -> Result<Self, tokio_postgres::Error> {
+        let row = client.query_typed_one(SETTINGS, &[]).await?;
+        Ok(Self {
             version: row.try_get(0)?,
             in_recovery: row.try_get(1)?,
             fsync: row.try_get(2)?,
@@ -41,34 +49,23 @@ pub(crate) async fn check(client: &Client, allow_lossy: bool) -> Result<(), Stor
             standbys: row.try_get(5)?,
             isolation: row.try_get(6)?,
         })
-    };
-    let settings = read().map_err(|error| unavailable(&error))?;
-    settings.works()?;
-    match settings.is_durable() {
-        Err(error) if allow_lossy => {
-            tracing::warn!(%error, "acknowledged commits may get lost, as was allowed");
-            Ok(())
-        }
-        verdict => verdict,
     }
-}
 
-impl Settings {
-    /// Nothing would work otherwise, whatever is allowed.
-    fn works(&self) -> Result<(), StoreError> {
+    fn check_usable(&self) -> Result<(), StoreError> {
         if self.in_recovery {
-            return Err(replica());
+            return Err(unsafe_setting(
+                "a replica, or a server in recovery",
+                "connect to the primary server",
+            ));
         }
         if self.isolation != "read committed" {
-            return Err(unsafe_setting(
-                &format!("default_transaction_isolation = {}", self.isolation),
-                "set it to `read committed` for this role or database",
-            ));
+            let setting = format!("default_transaction_isolation = {}", self.isolation);
+            return Err(unsafe_isolation(&setting));
         }
         Ok(())
     }
 
-    fn is_durable(&self) -> Result<(), StoreError> {
+    fn check_durable(&self) -> Result<(), StoreError> {
         if self.version < VERSION_MIN {
             return Err(unsafe_setting(
                 &format!("PostgreSQL {}", self.version / 10_000),
@@ -94,67 +91,5 @@ impl Settings {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn sound() -> Settings {
-        Settings {
-            version: 150_004,
-            in_recovery: false,
-            fsync: "on".to_owned(),
-            full_page_writes: "on".to_owned(),
-            synchronous_commit: "on".to_owned(),
-            standbys: String::new(),
-            isolation: "read committed".to_owned(),
-        }
-    }
-
-    /// The setting that is refused.
-    fn refused(change: impl Fn(&mut Settings)) -> Option<String> {
-        let mut settings = sound();
-        change(&mut settings);
-        match settings.works().and_then(|()| settings.is_durable()) {
-            Err(StoreError::Unsafe { setting, .. }) => Some(setting),
-            Err(other) => panic!("{other}"),
-            Ok(()) => None,
-        }
-    }
-
-    #[test]
-    fn what_loses_commits_is_refused_by_name() {
-        let is = |change: fn(&mut Settings), name: &str| {
-            assert_eq!(refused(change).as_deref(), Some(name));
-        };
-        is(|s| s.version = 140_012, "PostgreSQL 14");
-        is(
-            |s| s.in_recovery = true,
-            "a replica, or a server in recovery",
-        );
-        is(|s| s.fsync = "off".to_owned(), "fsync = off");
-        is(
-            |s| s.full_page_writes = "off".to_owned(),
-            "full_page_writes = off",
-        );
-        is(
-            |s| s.synchronous_commit = "off".to_owned(),
-            "synchronous_commit = off",
-        );
-        let local = |s: &mut Settings| {
-            s.synchronous_commit = "local".to_owned();
-            s.standbys = "ANY 1 (a, b)".to_owned();
-        };
-        is(local, "synchronous_commit = local");
-        let serializable = |s: &mut Settings| s.isolation = "serializable".to_owned();
-        is(serializable, "default_transaction_isolation = serializable");
-    }
-
-    #[test]
-    fn what_is_durable_is_taken() {
-        assert_eq!(refused(|_| {}), None);
-        assert_eq!(refused(|s| s.synchronous_commit = "local".to_owned()), None);
-        assert_eq!(
-            refused(|s| s.synchronous_commit = "remote_apply".to_owned()),
-            None
-        );
-    }
-}
+#[path = "safety_tests.rs"]
+mod tests;

@@ -1,5 +1,5 @@
-//! TLS to the server, by rustls. A certificate is always checked: against a given authority, or
-//! those browsers trust.
+//! TLS to the server, by rustls. Certificates are always checked, against a given authority or those
+//! that browsers trust.
 
 use everstep_store::StoreError;
 use rustls::pki_types::CertificateDer;
@@ -14,16 +14,14 @@ pub(crate) fn connector(options: &Options) -> Result<MakeRustlsConnect, StoreErr
     match &options.authority {
         None => roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
         Some(file) => {
-            let unusable = |detail: String| StoreError::Unavailable {
-                detail: format!("the certificates in {}: {detail}", file.display()),
+            let unusable = |error: String| StoreError::Unavailable {
+                detail: format!("cannot use the certificates in {}: {error}", file.display()),
             };
-            let certificates =
-                CertificateDer::pem_file_iter(file).map_err(|error| unusable(error.to_string()))?;
+            let certificates = CertificateDer::pem_file_iter(file).and_then(Iterator::collect);
+            let certificates: Vec<_> = certificates.map_err(|error| unusable(error.to_string()))?;
             for certificate in certificates {
-                let certificate = certificate.map_err(|error| unusable(error.to_string()))?;
-                roots
-                    .add(certificate)
-                    .map_err(|error| unusable(error.to_string()))?;
+                let added = roots.add(certificate);
+                added.map_err(|error| unusable(error.to_string()))?;
             }
         }
     }

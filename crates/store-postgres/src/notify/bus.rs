@@ -1,6 +1,6 @@
-//! Hints between nodes by NOTIFY. They are gathered for a moment and sent together, in a
-//! transaction of their own that waits for no sync, because a NOTIFY makes all others of the
-//! database wait until its transaction is over.
+//! Hints between nodes by NOTIFY. They are collected briefly and sent together, in a transaction of
+//! their own without a sync, because a NOTIFY blocks all others of the database until its transaction
+//! ends.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use crate::connection::pool::Pool;
 use crate::notify::hints::payloads;
 use crate::notify::listener;
 
-/// How long hints are gathered. Those on the same node do not wait for it.
-const GATHERED_FOR: Duration = Duration::from_millis(5);
-/// Hints that wait to be sent. What comes when it is full is dropped, as hints may be.
+/// How long hints to other nodes are collected.
+const COLLECTED_FOR: Duration = Duration::from_millis(5);
+/// The number of hints that can wait to be sent. Further ones are dropped.
 const WAITING_MAX: usize = 4_096;
 
-/// A bus over the database that a [`crate::PostgresStore`] is in. It holds one connection to
-/// listen, which must not go through PgBouncer in transaction mode, and uses another one to send.
+/// A bus over the database of a [`crate::PostgresStore`]. It holds one connection to listen, which
+/// must not go through PgBouncer in transaction mode, and uses another one to send.
 pub struct PostgresBus {
     local: LocalBus,
     to_others: mpsc::Sender<Hint>,
@@ -31,11 +31,11 @@ pub struct PostgresBus {
 }
 
 impl PostgresBus {
-    /// Begins to listen and to send. A database that cannot be reached costs latency: it is tried
-    /// again and again.
+    /// Starts to listen and to send. While the database cannot be reached, hints are lost and the bus
+    /// reconnects.
     ///
     /// # Errors
-    /// If there is no thread for it.
+    /// If no thread can be started or a certificate file is unusable.
     pub fn open(options: Options) -> Result<Self, StoreError> {
         let io = Io::start()?;
         let local = LocalBus::new();
@@ -70,30 +70,30 @@ impl Bus for PostgresBus {
     }
 }
 
-/// The channel of an installation. Namespaces are plain names, so this is one too.
+/// The name of the channel. Namespaces need no quotes, so it needs none.
 fn channel(options: &Options) -> String {
     format!("everstep_{}", options.namespace)
 }
 
 async fn send_all(pool: Pool, channel: String, me: String, mut waiting: mpsc::Receiver<Hint>) {
     let pool = Arc::new(pool);
-    let mut gathered = Vec::new();
-    while waiting.recv_many(&mut gathered, WAITING_MAX).await > 0 {
-        tokio::time::sleep(GATHERED_FOR).await;
+    let mut collected = Vec::new();
+    while waiting.recv_many(&mut collected, WAITING_MAX).await > 0 {
+        tokio::time::sleep(COLLECTED_FOR).await;
         while let Ok(hint) = waiting.try_recv() {
-            gathered.push(hint);
+            collected.push(hint);
         }
-        for payload in payloads(&me, &gathered) {
-            // No sync, and no waiting for one: a hint that a crash loses was only a hint.
+        for payload in payloads(&me, &collected) {
+            // Hints may be lost in a crash, so no sync is needed.
             let notify =
                 "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)::text";
             let arguments = [(&channel as _, Type::TEXT), (&payload as _, Type::TEXT)];
             if let Err(call_error) = pool.read(notify, &arguments).await {
                 let error = call_error.into_error();
-                tracing::debug!(%error, "hints to other nodes are lost");
+                tracing::debug!(%error, "hints to other nodes lost");
                 break;
             }
         }
-        gathered.clear();
+        collected.clear();
     }
 }

@@ -1,5 +1,5 @@
-//! The connection that listens for notifications. It is reopened when it is lost; hints sent
-//! meanwhile are lost.
+//! The connection that listens for notifications. It is reopened when it is lost; hints sent in
+//! between are lost.
 
 use std::future::poll_fn;
 use std::time::Duration;
@@ -12,26 +12,26 @@ use crate::connection::tls;
 use crate::failure::unavailable;
 use crate::notify::hints::hints;
 
-/// How long to wait before it is opened again: at first, and at most.
-const REST_MIN: Duration = Duration::from_millis(100);
-const REST_MAX: Duration = Duration::from_secs(10);
+/// The delay before the connection is opened again.
+const DELAY_MIN: Duration = Duration::from_millis(100);
+const DELAY_MAX: Duration = Duration::from_secs(10);
 
-/// Passes on what other nodes say, for ever.
+/// Publishes the hints of other nodes locally, forever.
 pub(crate) async fn listen(options: Options, channel: String, me: String, local: LocalBus) {
-    let mut rest = REST_MIN;
+    let mut delay = DELAY_MIN;
     loop {
         match listen_once(&options, &channel, &me, &local).await {
-            Ok(()) => rest = REST_MIN,
+            Ok(()) => delay = DELAY_MIN,
             Err(error) => {
-                tracing::warn!(%error, "hints of other nodes are not heard; the store is swept instead");
-                rest = (rest * 2).min(REST_MAX);
+                tracing::warn!(%error, "cannot receive hints of other nodes, relying on sweeps");
+                delay = (delay * 2).min(DELAY_MAX);
             }
         }
-        tokio::time::sleep(rest).await;
+        tokio::time::sleep(delay).await;
     }
 }
 
-/// Until the connection ends.
+/// Listens until the connection ends.
 async fn listen_once(
     options: &Options,
     channel: &str,
@@ -42,7 +42,7 @@ async fn listen_once(
     let connected = options.config.connect(tls).await;
     let (client, mut connection) = connected.map_err(|error| unavailable(&error))?;
     let (me, local) = (me.to_owned(), local.clone());
-    let hearing = tokio::spawn(async move {
+    let receiving = tokio::spawn(async move {
         while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
             if let AsyncMessage::Notification(notification) = message {
                 hints(&me, notification.payload()).for_each(|hint| local.publish(hint));
@@ -51,8 +51,8 @@ async fn listen_once(
     });
     let listening = client.batch_execute(&format!("LISTEN {channel}")).await;
     listening.map_err(|error| unavailable(&error))?;
-    // The connection lives as long as its client, and ends when the server does.
-    let _ = hearing.await;
+    // Dropping the client would close the connection.
+    let _ = receiving.await;
     drop(client);
     Ok(())
 }

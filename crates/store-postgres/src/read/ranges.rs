@@ -1,19 +1,17 @@
 //! Ranges of shared rows.
 
 use everstep_store::encoding::{Damaged, decode_shared_key, range_bounds};
-use everstep_store::{Row, RowKey, RowRange, SharedRow, StoreError};
+use everstep_store::{Row, RowKey, RowRange, SharedRow};
 use tokio_postgres::Row as Line;
-use tokio_postgres::types::Type;
 
-use crate::connection::argument::Argument;
-use crate::failure::{self, CallError};
+use crate::connection::argument::arguments;
+use crate::failure::CallError;
 use crate::number::limit;
-use crate::read::due::sound;
-use crate::schema::head::Unusable;
-use crate::schema::row_place::{self, Kind};
+use crate::read::due::undamaged;
+use crate::schema::rows::{self, Kind};
 use crate::session::Session;
 
-pub(crate) async fn rows(session: &Session, range: RowRange) -> Result<Vec<SharedRow>, StoreError> {
+pub(crate) async fn rows(session: &Session, range: RowRange) -> Result<Vec<SharedRow>, CallError> {
     let Some((mut from, mut end)) = range_bounds(&range) else {
         return Ok(Vec::new());
     };
@@ -29,22 +27,18 @@ pub(crate) async fn rows(session: &Session, range: RowRange) -> Result<Vec<Share
     loop {
         let missing = range.limit.saturating_sub(rows.len());
         let most = limit(missing);
-        let arguments: [Argument<'_>; 4] = [
-            (&kind, Type::INT2),
-            (&from, Type::BYTEA),
-            (&end, Type::BYTEA),
-            (&most, Type::INT8),
-        ];
-        let lines = session.reads.read(&statement, &arguments).await;
-        let lines = lines.map_err(CallError::into_error)?;
-        rows.extend(sound("shared rows", &lines, |line| decode(&range, line))?);
+        let arguments = arguments![kind, from, end, most];
+        let lines = session.reads.read(&statement, &arguments).await?;
+        rows.extend(undamaged("shared rows", &lines, |line| {
+            decode(&range, line)
+        })?);
         let Some(last) = lines.last() else {
             return Ok(rows);
         };
         if lines.len() < missing || rows.len() >= range.limit {
             return Ok(rows);
         }
-        let last: Vec<u8> = last.try_get(0).map_err(|e| failure::unavailable(&e))?;
+        let last: Vec<u8> = last.try_get(0)?;
         if range.reverse {
             end = last;
         } else {
@@ -54,12 +48,10 @@ pub(crate) async fn rows(session: &Session, range: RowRange) -> Result<Vec<Share
     }
 }
 
-fn decode(range: &RowRange, line: &Line) -> Result<SharedRow, Unusable> {
+fn decode(range: &RowRange, line: &Line) -> Result<SharedRow, CallError> {
     let key = RowKey::Shared(decode_shared_key(range.kind, line.try_get(0)?)?);
-    match row_place::row(&key, line.try_get(1)?, line.try_get(2)?) {
-        Ok(Row::Shared(row)) => Ok(row),
-        _ => Err(Unusable::Damaged(Damaged(
-            "a shared row is not as it was written",
-        ))),
+    match rows::decode(&key, line.try_get(1)?, line.try_get(2)?)? {
+        Row::Shared(row) => Ok(row),
+        _ => Err(Damaged("it is not a shared row").into()),
     }
 }

@@ -1,19 +1,20 @@
-//! Reading: heads, records, and single rows. Each is one statement, so it sees one moment.
+//! Heads, records and single rows. Each is read by one statement and therefore consistent.
 
 use bytes::Bytes;
 use everstep_model::{Interner, RecordNumber};
-use everstep_store::{Head, Page, ReadRequest, Row, RowKey, StoreError, StreamRef};
+use everstep_store::{Head, Page, ReadRequest, Row, RowKey, StreamRef};
+use tokio_postgres::Row as Line;
 use tokio_postgres::types::Type;
 
-use crate::connection::argument::Argument;
-use crate::failure::{self, CallError};
+use crate::connection::argument::{Argument, arguments};
+use crate::failure::{CallError, unreadable_frame};
 use crate::number::{count, limit, uncount};
 use crate::schema::frames::{Gaps, StoredFrames};
-use crate::schema::head::{self, HEAD, RUN, Unusable};
-use crate::schema::row_place::{self, RowPlace};
+use crate::schema::head::{self, HEAD, RUN};
+use crate::schema::rows::{self, StoredKey};
 use crate::session::Session;
 
-pub(crate) async fn head(session: &Session, stream: StreamRef) -> Result<Option<Head>, StoreError> {
+pub(crate) async fn head(session: &Session, stream: StreamRef) -> Result<Option<Head>, CallError> {
     let (condition, argument): (&str, Argument<'_>) = match &stream {
         StreamRef::Number(number) => ("s.number = $1", (&count(number.0), Type::INT8)),
         StreamRef::Name(name) => ("s.name = $1", (&name.as_str().as_bytes(), Type::BYTEA)),
@@ -22,27 +23,17 @@ pub(crate) async fn head(session: &Session, stream: StreamRef) -> Result<Option<
     let statement = format!(
         "SELECT {HEAD}, {RUN} FROM {schema}.streams s LEFT JOIN {schema}.runs r ON r.stream = s.number WHERE {condition}"
     );
-    let lines = session.reads.read(&statement, &[argument]).await;
-    let lines = lines.map_err(CallError::into_error)?;
-    let found = lines.first().map(head::head).transpose();
-    found.map_err(|unusable| unusable_error("the head of a stream", unusable))
-}
-
-/// What is said of a line that cannot be used.
-pub(crate) fn unusable_error(what: &str, unusable: Unusable) -> StoreError {
-    match unusable {
-        Unusable::CallError(call_error) => call_error.into_error(),
-        Unusable::Damaged(damaged) => failure::of_value(what, damaged.into()),
-    }
+    let lines = session.reads.read(&statement, &[argument]).await?;
+    lines.first().map(head::head).transpose()
 }
 
 pub(crate) async fn read(
     session: &Session,
     request: ReadRequest,
-) -> Result<Option<Page>, StoreError> {
+) -> Result<Option<Page>, CallError> {
     let schema = &session.schema;
-    // The frame that begins at or before the first record wanted, and those behind it, as far as
-    // they fit. The last ones are the tail.
+    // The frame that contains the first requested record, and those after it, up to the limits. The
+    // last ones are the tail.
     let statement = format!(
         "SELECT s.next, s.closed,
             ARRAY(SELECT lower(gap) FROM unnest(s.gaps) gap), ARRAY(SELECT upper(gap) FROM unnest(s.gaps) gap),
@@ -61,37 +52,26 @@ pub(crate) async fn read(
             ) n WHERE n.before < $4
         ) f ON true WHERE s.number = $1 ORDER BY f.first"
     );
-    let stream = count(request.stream.0);
-    let from = count(request.from.0);
     let (records, bytes) = (limit(request.limit), limit(request.bytes.max(1)));
-    let arguments: [Argument<'_>; 4] = [
-        (&stream, Type::INT8),
-        (&from, Type::INT8),
-        (&records, Type::INT8),
-        (&bytes, Type::INT8),
-    ];
-    let lines = session.reads.read(&statement, &arguments).await;
-    let lines = lines.map_err(CallError::into_error)?;
+    let (stream, from) = (count(request.stream.0), count(request.from.0));
+    let arguments = arguments![stream, from, records, bytes];
+    let lines = session.reads.read(&statement, &arguments).await?;
     page(request, &lines)
 }
 
-fn page(request: ReadRequest, lines: &[tokio_postgres::Row]) -> Result<Option<Page>, StoreError> {
+fn page(request: ReadRequest, lines: &[Line]) -> Result<Option<Page>, CallError> {
     let Some(first) = lines.first() else {
         return Ok(None);
     };
-    let unreadable = |error: tokio_postgres::Error| failure::unavailable(&error);
     let mut page = Page {
         entries: Vec::new(),
-        end: RecordNumber(uncount(first.try_get(0).map_err(unreadable)?)),
-        closed: first.try_get(1).map_err(unreadable)?,
+        end: RecordNumber(uncount(first.try_get(0)?)),
+        closed: first.try_get(1)?,
     };
-    let lowers: Vec<i64> = first.try_get(2).map_err(unreadable)?;
-    let uppers: Vec<i64> = first.try_get(3).map_err(unreadable)?;
-    let gaps = Gaps::of(&lowers, &uppers);
+    let gaps = Gaps::of(first.try_get(2)?, first.try_get(3)?);
     let mut interner = Interner::default();
     for line in lines {
-        let first: Option<i64> = line.try_get(4).map_err(unreadable)?;
-        let bytes: Option<&[u8]> = line.try_get(5).map_err(unreadable)?;
+        let (first, bytes): (Option<i64>, Option<&[u8]>) = (line.try_get(4)?, line.try_get(5)?);
         let Some((first, bytes)) = first.zip(bytes) else {
             continue;
         };
@@ -101,7 +81,7 @@ fn page(request: ReadRequest, lines: &[tokio_postgres::Row]) -> Result<Option<Pa
         };
         frames
             .entries(request.from, page.end, &mut interner, &mut page.entries)
-            .map_err(|error| failure::of_frame(request.stream, &error))?;
+            .map_err(|error| unreadable_frame(request.stream, &error))?;
         gaps.leave_out(&mut page.entries);
         if page.entries.len() >= request.limit {
             break;
@@ -110,27 +90,18 @@ fn page(request: ReadRequest, lines: &[tokio_postgres::Row]) -> Result<Option<Pa
     Ok(Some(page))
 }
 
-pub(crate) async fn row(session: &Session, key: RowKey) -> Result<Option<Row>, StoreError> {
+pub(crate) async fn row(session: &Session, key: RowKey) -> Result<Option<Row>, CallError> {
     let statement = format!(
         "SELECT value, place FROM {}.rows WHERE kind = $1 AND stream = $2 AND key = $3",
         session.schema
     );
-    let place = RowPlace::of(&key);
-    let (kind, stream) = (place.kind.code(), count(place.stream.0));
-    let arguments: [Argument<'_>; 3] = [
-        (&kind, Type::INT2),
-        (&stream, Type::INT8),
-        (&place.key, Type::BYTEA),
-    ];
-    let lines = session.reads.read(&statement, &arguments).await;
-    let lines = lines.map_err(CallError::into_error)?;
+    let stored = StoredKey::of(&key);
+    let (kind, stream) = (stored.kind.code(), count(stored.stream.0));
+    let arguments = arguments![kind, stream, stored.key];
+    let lines = session.reads.read(&statement, &arguments).await?;
     let Some(line) = lines.first() else {
         return Ok(None);
     };
-    let unreadable = |error: tokio_postgres::Error| failure::unavailable(&error);
-    let value: &[u8] = line.try_get(0).map_err(unreadable)?;
-    let place: Option<i64> = line.try_get(1).map_err(unreadable)?;
-    let row = row_place::row(&key, value, place);
-    row.map(Some)
-        .map_err(|error| failure::of_value("a row", error))
+    let row = rows::decode(&key, line.try_get(0)?, line.try_get(1)?)?;
+    Ok(Some(row))
 }

@@ -1,14 +1,13 @@
-//! The filters of a list as arguments of a statement, and the index walks that pages and counts
+//! The filters of a list as arguments of a statement, and the index scans that pages and counts
 //! share.
 //!
-//! Filters by workflow and status walk the index of exactly those, one short walk per combination;
-//! a tag walks the index of that tag; without any of them all runs are walked. Times have no index.
+//! Filters by workflow and status scan the index of exactly those, once per combination; a tag scans
+//! the index of tags; otherwise all runs are scanned. Times have no index.
 
 use everstep_model::RunStatus;
 use everstep_store::ListQuery;
-use tokio_postgres::types::Type;
 
-use crate::connection::argument::Argument;
+use crate::connection::argument::{Argument, arguments};
 use crate::number::{count, millis};
 
 /// The arguments of every statement over runs, in this order.
@@ -29,7 +28,7 @@ pub(crate) struct RunFilters<'q> {
 }
 
 impl<'q> RunFilters<'q> {
-    /// All runs of the query, whatever its cursor and limit.
+    /// The filters of a query without its cursor and limit.
     pub(crate) fn of(query: &'q ListQuery, most: i64) -> Self {
         Self {
             query,
@@ -45,25 +44,25 @@ impl<'q> RunFilters<'q> {
         }
     }
 
-    /// Only the runs after the query's cursor.
+    /// Restricts the runs to those after the query's cursor.
     pub(crate) fn after_cursor(mut self) -> Self {
         self.end = self.query.cursor.map_or(i64::MAX, |at| count(at.0.0));
         self
     }
 
     pub(crate) fn arguments(&self) -> [Argument<'_>; 7] {
-        [
-            (&self.end, Type::INT8),
-            (&self.most, Type::INT8),
-            (&self.created.0, Type::INT8),
-            (&self.created.1, Type::INT8),
-            (&self.workflows, Type::TEXT_ARRAY),
-            (&self.statuses, Type::INT2_ARRAY),
-            (&self.tag, Type::BYTEA),
+        arguments![
+            self.end,
+            self.most,
+            self.created.0,
+            self.created.1,
+            self.workflows,
+            self.statuses,
+            self.tag
         ]
     }
 
-    /// The condition on a row `r` of `runs` that the tag is no part of.
+    /// The condition on a row `r` of `runs`, except for the tag.
     pub(crate) fn condition(&self) -> String {
         let mut condition = "r.listed AND r.created_at >= $3 AND r.created_at < $4".to_owned();
         if !self.workflows.is_empty() {
@@ -75,15 +74,10 @@ impl<'q> RunFilters<'q> {
         condition
     }
 
-    /// Selects columns of `$2` rows `r` of `runs` that the indexes find and that meet a condition.
-    /// The newest come first; if `any_order`, any rows may come, so that no more are read.
-    pub(crate) fn walk(
-        &self,
-        schema: &str,
-        columns: &str,
-        condition: &str,
-        any_order: bool,
-    ) -> String {
+    /// Selects columns of up to `$2` matching rows `r` of `runs`: the newest in their order, or any
+    /// rows in any order.
+    pub(crate) fn scan(&self, schema: &str, columns: &str, newest_first: bool) -> String {
+        let condition = self.condition();
         if self.tag.is_some() {
             return format!(
                 "SELECT {columns} FROM {schema}.tags t JOIN {schema}.runs r ON r.stream = t.stream
@@ -91,18 +85,18 @@ impl<'q> RunFilters<'q> {
                 ORDER BY t.stream DESC LIMIT $2"
             );
         }
-        let newest_first = "ORDER BY r.stream DESC";
+        let by_age = "ORDER BY r.stream DESC";
         if self.workflows.is_empty() && self.statuses.is_empty() {
             return format!(
-                "SELECT {columns} FROM {schema}.runs r WHERE r.stream < $1 AND {condition} {newest_first} LIMIT $2"
+                "SELECT {columns} FROM {schema}.runs r WHERE r.stream < $1 AND {condition} {by_age} LIMIT $2"
             );
         }
         let (workflows, statuses) = (self.each_workflow(schema), self.each_status());
-        let order = if any_order { "" } else { newest_first };
+        let order = if newest_first { by_age } else { "" };
         format!(
             "SELECT r.* FROM ({workflows}) w CROSS JOIN ({statuses}) st CROSS JOIN LATERAL (
                 SELECT {columns} FROM {schema}.runs r WHERE r.workflow = w.workflow AND r.status = st.status
-                AND r.listed AND r.stream < $1 AND {condition} {newest_first} LIMIT $2
+                AND r.stream < $1 AND {condition} {by_age} LIMIT $2
             ) r {order} LIMIT $2"
         )
     }
@@ -111,7 +105,7 @@ impl<'q> RunFilters<'q> {
         if !self.workflows.is_empty() {
             return "SELECT DISTINCT unnest($5) COLLATE \"C\" AS workflow".to_owned();
         }
-        // Steps from one workflow in the index to the next, past all runs of each.
+        // Reads one entry of the index per workflow, and skips the other runs.
         format!(
             "SELECT k.workflow FROM (
                 WITH RECURSIVE known AS (
@@ -127,11 +121,8 @@ impl<'q> RunFilters<'q> {
         if !self.statuses.is_empty() {
             return "SELECT DISTINCT unnest($6) AS status".to_owned();
         }
-        let codes = RunStatus::ALL
-            .iter()
-            .map(|status| code(*status).to_string());
-        let codes = codes.collect::<Vec<_>>().join(", ");
-        format!("SELECT unnest(ARRAY[{codes}]::int2[]) AS status")
+        let codes: Vec<i16> = RunStatus::ALL.iter().copied().map(code).collect();
+        format!("SELECT unnest(ARRAY{codes:?}::int2[]) AS status")
     }
 }
 

@@ -1,4 +1,4 @@
-//! Frames as they lie in the journal, and the records that were dropped from them.
+//! Frames as the journal stores them, and the records that were dropped from them.
 
 use bytes::Bytes;
 use everstep_model::{DecodeError, Entry, Frame, Interner, RecordNumber};
@@ -6,7 +6,7 @@ use everstep_store::encoding::{Damaged, In};
 
 use crate::number::uncount;
 
-/// Frames, each behind its length and the newest first, and the number of the first record of the
+/// Frames, each preceded by its length and the newest first. `first` is the first record of the
 /// oldest.
 #[derive(Debug)]
 pub(crate) struct StoredFrames {
@@ -15,7 +15,7 @@ pub(crate) struct StoredFrames {
 }
 
 impl StoredFrames {
-    /// Adds their records from `from` on and before `end`.
+    /// Decodes the records from `from` on and before `end`.
     pub(crate) fn entries(
         &self,
         from: RecordNumber,
@@ -51,18 +51,16 @@ fn frame<'a>(input: &mut In<'a>) -> Result<&'a [u8], Damaged> {
     input.raw(usize::try_from(length).unwrap_or(usize::MAX))
 }
 
-/// Records that were dropped while others of their frame stay.
+/// Records that were dropped while others of their frame remain.
 #[derive(Debug, Default)]
 pub(crate) struct Gaps(Vec<std::ops::Range<u64>>);
 
 impl Gaps {
-    /// From bounds, the upper one excluded, as the database gives them.
-    pub(crate) fn of(lowers: &[i64], uppers: &[i64]) -> Self {
-        let mut gaps = Self::default();
-        for (lower, upper) in lowers.iter().zip(uppers) {
-            gaps.push(*lower, *upper);
-        }
-        gaps
+    /// Bounds as the database returns them; the upper ones are excluded.
+    pub(crate) fn of(lowers: Vec<i64>, uppers: Vec<i64>) -> Self {
+        let bounds = lowers.into_iter().zip(uppers);
+        let gaps = bounds.map(|(lower, upper)| uncount(lower)..uncount(upper));
+        Self(gaps.collect())
     }
 
     pub(crate) fn push(&mut self, lower: i64, upper: i64) {

@@ -1,4 +1,4 @@
-//! Heads and runs as columns.
+//! Decodes heads and runs.
 
 use std::sync::Arc;
 
@@ -22,35 +22,14 @@ const HEAD_COLUMNS: usize = 18;
 pub(crate) const RUN: &str =
     "r.id, r.generation, r.workflow, r.version, r.status, r.tags, r.created_at, r.updated_at";
 
-/// Why a line is no head.
-pub(crate) enum Unusable {
-    CallError(CallError),
-    Damaged(Damaged),
-}
-
-impl From<tokio_postgres::Error> for Unusable {
-    fn from(error: tokio_postgres::Error) -> Self {
-        Self::CallError(CallError::of(&error))
-    }
-}
-
-impl From<Damaged> for Unusable {
-    fn from(damaged: Damaged) -> Self {
-        Self::Damaged(damaged)
-    }
-}
-
-/// A head, with the run behind it if there is one.
-pub(crate) fn head(line: &Line) -> Result<Head, Unusable> {
+/// Decodes a head, and its run if it has one.
+pub(crate) fn head(line: &Line) -> Result<Head, CallError> {
     let number = |at: usize| line.try_get::<_, i64>(at).map(uncount);
     let owner: Option<i64> = line.try_get(10)?;
     let nonce: Option<i64> = line.try_get(11)?;
     let takeovers: i32 = line.try_get(12)?;
     let run_id: Option<&str> = line.try_get(HEAD_COLUMNS)?;
-    let run = match run_id {
-        Some(_) => Some(Arc::new(run(line, HEAD_COLUMNS)?)),
-        None => None,
-    };
+    let run = run_id.map(|_| run(line, HEAD_COLUMNS)).transpose()?;
     Ok(Head {
         number: StreamNumber(number(0)?),
         name: StreamName::from_stored(text(line.try_get(16)?)?),
@@ -79,13 +58,13 @@ pub(crate) fn head(line: &Line) -> Result<Head, Unusable> {
         },
         closed: line.try_get(14)?,
         superseded: line.try_get(15)?,
-        run,
+        run: run.map(Arc::new),
     })
 }
 
-/// A run whose columns begin here.
-pub(crate) fn run(line: &Line, at: usize) -> Result<RunRow, Unusable> {
-    let short = |at: usize| -> Result<u32, Unusable> {
+/// Decodes a run whose columns begin at `at`.
+pub(crate) fn run(line: &Line, at: usize) -> Result<RunRow, CallError> {
+    let short = |at: usize| -> Result<u32, CallError> {
         let value: i64 = line.try_get(at)?;
         Ok(u32::try_from(value).map_err(|_| Damaged("a number is too large"))?)
     };

@@ -1,9 +1,10 @@
 //! Creates the tables and functions of an installation, and upgrades those of the previous release.
 
-use everstep_store::StoreError;
-use tokio_postgres::types::Type;
+use everstep_model::RunStatus;
+use everstep_store::{StoreError, status_once_taken};
 
-use crate::connection::pool::{Pool, is_yes};
+use crate::connection::argument::arguments;
+use crate::connection::pool::{Pool, is_true};
 use crate::failure::CallError;
 
 /// The format that this release writes.
@@ -13,12 +14,24 @@ const OLDEST: i32 = 3;
 
 const TABLES: &str = include_str!("../../sql/tables.sql");
 const UPGRADE: &str = include_str!("../../sql/upgrade.sql");
-const LEASES: &str = include_str!("../../sql/leases.sql");
 const SETTINGS: &str = include_str!("../../sql/settings.sql");
-const WRITES: &str = include_str!("../../sql/writes.sql");
-const PLAIN: &str = include_str!("../../sql/plain.sql");
-const BATCH: &str = include_str!("../../sql/batch.sql");
-const COMMIT: &str = include_str!("../../sql/commit.sql");
+const FUNCTIONS: &str = concat!(
+    include_str!("../../sql/leases.sql"),
+    include_str!("../../sql/writes.sql"),
+    include_str!("../../sql/plain.sql"),
+    include_str!("../../sql/batch.sql"),
+    include_str!("../../sql/commit.sql"),
+);
+/// The functions that nodes call.
+const ENTRY_FUNCTIONS: [&str; 7] = [
+    "adopt_history",
+    "append_batch",
+    "clear_garbage",
+    "commit_batch",
+    "plain_batch",
+    "renew_lease",
+    "retire_node",
+];
 
 /// The bytes of frames that a head keeps before they become a row. Longer tails move heads from
 /// page to page, and shorter ones save fewer rows.
@@ -26,77 +39,126 @@ const TAIL_MAX: &str = "512";
 /// How long plain commits wait for heads and names that another node writes.
 const PATIENCE: &str = "200ms";
 
-/// The name of a function that nodes call. It ends with the format, so a node never calls a
-/// function of another format.
+/// The full name of an entry function. It ends with the format, so a node never calls a function of
+/// another format.
 pub(crate) fn function(schema: &str, name: &str) -> String {
     format!("{schema}.{name}_{FORMAT}")
 }
 
 /// Creates or upgrades the schema. Any number of nodes may do so at once.
-pub(crate) async fn migrate(pool: &Pool, schema: &str) -> Result<(), StoreError> {
+pub(crate) async fn migrate(pool: &Pool, schema: &str) -> Result<(), CallError> {
     match format(pool, schema).await? {
-        Some(FORMAT) => return Ok(()),
+        Some(FORMAT) => return check_functions(pool, schema).await,
         Some(OLDEST) => tracing::info!(schema, "upgrading the schema to format {FORMAT}"),
-        Some(other) => return Err(unknown(schema, other)),
+        Some(other) => return Err(unknown_format(schema, other).into()),
         None => {}
     }
-    pool.script(&script(schema))
-        .await
-        .map_err(CallError::into_error)?;
+    pool.script(&script(schema)).await?;
     match format(pool, schema).await? {
         Some(FORMAT) => Ok(()),
-        Some(other) => Err(unknown(schema, other)),
-        None => Err(StoreError::Corrupt {
-            place: format!("schema {schema}"),
-            detail: "it has tables, but does not say of which format".to_owned(),
-        }),
+        Some(other) => Err(unknown_format(schema, other).into()),
+        None => Err(damaged(schema, "the table meta has no row").into()),
     }
 }
 
-fn unknown(schema: &str, found: i32) -> StoreError {
-    if found > FORMAT {
-        return StoreError::Newer {
-            place: format!("schema {schema}"),
-            found: found.try_into().unwrap_or(u32::MAX),
-            known: FORMAT.try_into().unwrap_or(u32::MAX),
-        };
-    }
-    StoreError::Unavailable {
-        detail: format!(
-            "schema {schema} has format {found}, which no release has written and this one does not read; choose another \
-             namespace, or drop the schema"
+/// Returns why a function that this release calls does not exist or refuses calls, although the
+/// schema had this format when it was opened.
+pub(crate) async fn explain_missing_function(
+    pool: &Pool,
+    schema: &str,
+    message: &str,
+) -> StoreError {
+    match format(pool, schema).await {
+        Ok(Some(found)) if found > FORMAT => newer(
+            &format!("{schema}, which another release has upgraded,"),
+            found,
         ),
+        Ok(_) => damaged(schema, message),
+        Err(call_error) => call_error.into_error(),
     }
 }
 
-/// The format of the schema; `None` if it does not exist.
-async fn format(pool: &Pool, schema: &str) -> Result<Option<i32>, StoreError> {
+fn unknown_format(schema: &str, found: i32) -> StoreError {
+    if found > FORMAT {
+        return newer(schema, found);
+    }
+    let what =
+        format!("has format {found}, which no release has written and this one does not read");
+    unusable(schema, &what)
+}
+
+fn newer(schema: &str, found: i32) -> StoreError {
+    StoreError::Newer {
+        place: format!("schema {schema}"),
+        found: found.unsigned_abs(),
+        known: FORMAT.unsigned_abs(),
+    }
+}
+
+fn unusable(schema: &str, what: &str) -> StoreError {
+    StoreError::Unavailable {
+        detail: format!("schema {schema} {what}; choose another namespace, or drop the schema"),
+    }
+}
+
+fn damaged(schema: &str, what: &str) -> StoreError {
+    StoreError::Corrupt {
+        place: format!("schema {schema}"),
+        detail: what.to_owned(),
+    }
+}
+
+/// Returns the format of the schema, or `None` if the schema does not exist.
+async fn format(pool: &Pool, schema: &str) -> Result<Option<i32>, CallError> {
     let table = format!("{schema}.meta");
     let exists = "SELECT to_regclass($1) IS NOT NULL";
-    let found = pool.read(exists, &[(&table, Type::TEXT)]).await;
-    let found = found.map_err(CallError::into_error)?;
-    if !is_yes(&found) {
+    if !is_true(&pool.read(exists, &arguments![table]).await?) {
         return Ok(None);
     }
-    let found = pool.read(&format!("SELECT format FROM {table}"), &[]).await;
-    let found = found.map_err(CallError::into_error)?;
+    let found = pool
+        .read(&format!("SELECT format FROM {table}"), &[])
+        .await?;
     Ok(found.first().and_then(|row| row.try_get(0).ok()))
+}
+
+/// Refuses a schema without the functions of its format. Only unreleased versions have written such
+/// schemas, when the names of functions did not end with the format.
+async fn check_functions(pool: &Pool, schema: &str) -> Result<(), CallError> {
+    let names = ENTRY_FUNCTIONS
+        .map(|name| format!("{name}_{FORMAT}"))
+        .to_vec();
+    let missing = "SELECT name FROM unnest($2) name WHERE NOT EXISTS (
+        SELECT FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+        WHERE n.nspname = $1 AND p.proname = name)";
+    let missing = pool.read(missing, &arguments![schema, names]).await?;
+    let missing = missing.iter().map(|row| row.try_get(0));
+    let missing = missing.collect::<Result<Vec<&str>, _>>()?.join(", ");
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let what = format!(
+        "has format {FORMAT}, but not the functions {missing}: an unreleased version of Everstep has written it"
+    );
+    Err(unusable(schema, &what).into())
 }
 
 /// One transaction that creates or upgrades everything, or finds that another node has done so. The
 /// lock belongs to the transaction, so it is released with it even behind a pooler.
 fn script(schema: &str) -> String {
-    let filled_in = |parts: &[&str]| {
-        parts
-            .join("\n")
+    let is_continued = |status: &&RunStatus| status_once_taken(**status) == **status;
+    let continued = RunStatus::ALL.iter().filter(is_continued);
+    let continued: Vec<String> = continued.map(|status| status.code().to_string()).collect();
+    let filled_in = |template: &str| {
+        template
             .replace("{settings}", SETTINGS)
             .replace("{patience}", PATIENCE)
             .replace("{tail_max}", TAIL_MAX)
+            .replace("{continued}", &continued.join(", "))
+            .replace("{running}", &RunStatus::Running.code().to_string())
             .replace("{format}", &FORMAT.to_string())
             .replace("{schema}", schema)
     };
-    let functions = filled_in(&[LEASES, WRITES, PLAIN, BATCH, COMMIT]);
-    let (tables, upgrade) = (filled_in(&[TABLES]), filled_in(&[UPGRADE]));
+    let [tables, upgrade, functions] = [TABLES, UPGRADE, FUNCTIONS].map(filled_in);
     format!(
         "BEGIN;
         SELECT pg_advisory_xact_lock(hashtextextended('everstep {schema}', 0));

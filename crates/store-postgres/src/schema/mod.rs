@@ -1,6 +1,6 @@
-//! The tables and functions, and what their columns hold.
+//! The tables and functions, and the encoding of their columns.
 
 pub(crate) mod frames;
 pub(crate) mod head;
 pub(crate) mod migrate;
-pub(crate) mod row_place;
+pub(crate) mod rows;

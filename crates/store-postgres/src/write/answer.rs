@@ -8,28 +8,26 @@ use everstep_model::{Entry, Epoch, Interner, RecordNumber, StreamNumber, Timesta
 use everstep_store::{Claim, Commit, Fence, Guard, LeaseChange, Outcome, Refusal, StoreError};
 use tokio_postgres::Row as Line;
 
-use crate::failure;
-use crate::number::uncount;
+use crate::failure::{unreadable_frame, unreadable_row};
+use crate::number::{count, slot, uncount};
 use crate::schema::frames::{Gaps, StoredFrames};
-use crate::schema::row_place;
+use crate::schema::rows::decode;
 
-/// The columns of type `answer`, as they are asked for.
+/// The columns of the type `answer` in `sql/tables.sql`.
 pub(crate) const COLUMNS: &str = "numbers, kinds, streams, firsts, epochs, row_commits, row_guards, row_values, \
     row_places, frame_commits, frame_firsts, frame_bytes, gap_commits, gap_lowers, gap_uppers";
-/// How many they are.
-pub(crate) const COLUMNS_COUNT: usize = 15;
 
 const ANSWERED_BEFORE: i16 = -1;
 const BUSY: i16 = 0;
 
-/// The answer to one call, or to an earlier one.
+/// The answer to this call or to an earlier one.
 pub(crate) struct Answer {
     numbers: Vec<i64>,
     kinds: Vec<i16>,
     streams: Vec<i64>,
     firsts: Vec<i64>,
     epochs: Vec<i64>,
-    /// By place of the commit: which guard found a row, what it holds, and its place.
+    /// By slot of the commit: the index of the guard that found a row, and the row's value and place.
     rows: HashMap<i32, (usize, Vec<u8>, Option<i64>)>,
     frames: HashMap<i32, Vec<StoredFrames>>,
     gaps: HashMap<i32, Gaps>,
@@ -37,48 +35,44 @@ pub(crate) struct Answer {
 
 impl Answer {
     fn read(line: &Line) -> Result<Self, tokio_postgres::Error> {
-        let row_commits = list::<i32>(line, 5)?.into_iter();
-        let row_guards = list::<i32>(line, 6)?.into_iter();
-        let row_values = list::<Vec<u8>>(line, 7)?.into_iter();
-        let row_places = list::<Option<i64>>(line, 8)?.into_iter();
-        let rows = row_commits
-            .zip(row_guards)
-            .zip(row_values.zip(row_places))
-            .map(|((commit, guard), (value, place))| {
-                let guard = usize::try_from(guard).unwrap_or(usize::MAX);
-                (commit, (guard, value, place))
-            });
+        let column = |name| list::<i32>(line, name);
+        let values = list::<Vec<u8>>(line, "row_values")?.into_iter();
+        let values = values.zip(list::<Option<i64>>(line, "row_places")?);
+        let guards = column("row_commits")?
+            .into_iter()
+            .zip(column("row_guards")?);
+        let rows = guards.zip(values).map(|((commit, guard), (value, place))| {
+            let guard = usize::try_from(guard).unwrap_or(usize::MAX);
+            (commit, (guard, value, place))
+        });
         let mut frames: HashMap<i32, Vec<StoredFrames>> = HashMap::new();
-        let frame_commits = list::<i32>(line, 9)?.into_iter();
-        let frame_firsts = list::<i64>(line, 10)?.into_iter();
-        let frame_bytes = list::<Vec<u8>>(line, 11)?.into_iter();
-        for ((commit, first), bytes) in frame_commits.zip(frame_firsts).zip(frame_bytes) {
+        let stored = list::<i64>(line, "frame_firsts")?.into_iter();
+        let stored = stored.zip(list::<Vec<u8>>(line, "frame_bytes")?);
+        for (commit, (first, bytes)) in column("frame_commits")?.into_iter().zip(stored) {
             frames.entry(commit).or_default().push(StoredFrames {
                 first: RecordNumber(uncount(first)),
                 bytes: Bytes::from(bytes),
             });
         }
         let mut gaps: HashMap<i32, Gaps> = HashMap::new();
-        let gap_commits = list::<i32>(line, 12)?.into_iter();
-        let bounds = list::<i64>(line, 13)?
-            .into_iter()
-            .zip(list::<i64>(line, 14)?);
-        for (commit, (lower, upper)) in gap_commits.zip(bounds) {
+        let bounds = list::<i64>(line, "gap_lowers")?.into_iter();
+        let bounds = bounds.zip(list::<i64>(line, "gap_uppers")?);
+        for (commit, (lower, upper)) in column("gap_commits")?.into_iter().zip(bounds) {
             gaps.entry(commit).or_default().push(lower, upper);
         }
         Ok(Self {
-            numbers: list(line, 0)?,
-            kinds: list(line, 1)?,
-            streams: list(line, 2)?,
-            firsts: list(line, 3)?,
-            epochs: list(line, 4)?,
+            numbers: list(line, "numbers")?,
+            kinds: list(line, "kinds")?,
+            streams: list(line, "streams")?,
+            firsts: list(line, "firsts")?,
+            epochs: list(line, "epochs")?,
             rows: rows.collect(),
             frames,
             gaps,
         })
     }
 
-    /// The outcome of the commit at this place; none if its stream was busy.
+    /// Returns the outcome of the commit at this position, or `None` if its stream was busy.
     fn outcome(&self, at: usize, commit: &Commit) -> Option<Outcome> {
         let kind = self.kinds.get(at).copied().unwrap_or(BUSY);
         let created = || StreamNumber(of(&self.streams, at));
@@ -97,7 +91,7 @@ impl Answer {
                         stream,
                         first,
                         before,
-                        taken: self.taken(at, commit),
+                        taken: taken(commit, of(&self.epochs, at)),
                     }
                 } else {
                     Outcome::Duplicate {
@@ -130,17 +124,6 @@ impl Answer {
         Some(Outcome::Refused(refusal))
     }
 
-    fn taken(&self, at: usize, commit: &Commit) -> Option<Fence> {
-        match (commit.lease(), of(&self.epochs, at)) {
-            (LeaseChange::Claim(Claim { nonce, .. }), epoch) if epoch > 0 => Some(Fence {
-                epoch: Epoch(epoch),
-                nonce,
-            }),
-            _ => None,
-        }
-    }
-
-    /// The records that an outcome includes.
     fn records(
         &self,
         at: usize,
@@ -148,54 +131,56 @@ impl Answer {
         from: RecordNumber,
         end: RecordNumber,
     ) -> Result<Vec<Entry>, StoreError> {
-        let place = crate::number::place(at);
+        let commit = slot(at);
         let mut entries = Vec::new();
         let mut interner = Interner::default();
-        for frame in self.frames.get(&place).into_iter().flatten() {
+        for frame in self.frames.get(&commit).into_iter().flatten() {
             frame
                 .entries(from, end, &mut interner, &mut entries)
-                .map_err(|error| failure::of_frame(stream, &error))?;
+                .map_err(|error| unreadable_frame(stream, &error))?;
         }
-        if let Some(gaps) = self.gaps.get(&place) {
+        if let Some(gaps) = self.gaps.get(&commit) {
             gaps.leave_out(&mut entries);
         }
         Ok(entries)
     }
 
-    /// The row that a guard found.
+    /// The refusal of a guard, with the row that it found.
     fn shown(&self, at: usize, commit: &Commit) -> Refusal {
-        let found = self.rows.get(&crate::number::place(at));
+        let found = self.rows.get(&slot(at));
         let found = found.and_then(|(guard, value, place)| {
             let Some(Guard::RowAbsent(key)) = commit.guards().get(*guard) else {
                 return None;
             };
-            Some(row_place::row(key, value, *place))
+            Some(decode(key, value, *place))
         });
         match found {
             Some(Ok(row)) => Refusal::RowPresent(Box::new(row)),
-            Some(Err(error)) => Refusal::Unreadable(failure::of_value("a row", error)),
+            Some(Err(error)) => Refusal::Unreadable(unreadable_row(error)),
             None => Refusal::RowChanged,
         }
     }
 }
 
-/// The answer to a call, and those to earlier ones where it needs them.
+/// The answer to a call, and those to earlier calls that it refers to.
 #[derive(Default)]
 pub(crate) struct Answers(Vec<Answer>);
 
 impl Answers {
     pub(crate) fn read(lines: &[Line]) -> Result<Self, tokio_postgres::Error> {
-        let answers = lines.iter().map(Answer::read).collect::<Result<_, _>>();
-        answers.map(Self)
+        Ok(Self(
+            lines.iter().map(Answer::read).collect::<Result<_, _>>()?,
+        ))
     }
 
-    /// The outcome of the commit at this place of the call; none if its stream was busy.
+    /// Returns the outcome of the commit at this position of the call, or `None` if its stream was
+    /// busy.
     pub(crate) fn outcome(&self, at: usize, commit: &Commit) -> Option<Outcome> {
         let (now, before) = self.0.split_first()?;
         if now.kinds.get(at) != Some(&ANSWERED_BEFORE) {
             return now.outcome(at, commit);
         }
-        let number = crate::number::count(commit.id()?.number);
+        let number = count(commit.id()?.number);
         before.iter().find_map(|answer| {
             let at = answer.numbers.iter().position(|n| *n == number)?;
             answer.outcome(at, commit)
@@ -203,7 +188,18 @@ impl Answers {
     }
 }
 
-/// The number of records that an executor has seen; other authors miss none.
+/// Returns the right to execute that a commit has claimed in this epoch; 0 is none.
+pub(crate) fn taken(commit: &Commit, epoch: u64) -> Option<Fence> {
+    match commit.lease() {
+        LeaseChange::Claim(Claim { nonce, .. }) if epoch > 0 => Some(Fence {
+            epoch: Epoch(epoch),
+            nonce,
+        }),
+        _ => None,
+    }
+}
+
+/// The number of records that the author has seen. Only executors can have missed some.
 fn seen(commit: &Commit, end: RecordNumber) -> RecordNumber {
     commit.executor().map_or(end, |executor| executor.seen)
 }
@@ -212,11 +208,11 @@ fn of(values: &[i64], at: usize) -> u64 {
     uncount(values.get(at).copied().unwrap_or(0))
 }
 
-/// A column of an answer: none where nothing had to be shown.
-fn list<'a, T>(line: &'a Line, at: usize) -> Result<Vec<T>, tokio_postgres::Error>
+/// Reads a column of an answer. Columns that are not needed are null.
+fn list<'a, T>(line: &'a Line, column: &str) -> Result<Vec<T>, tokio_postgres::Error>
 where
     Option<Vec<T>>: tokio_postgres::types::FromSql<'a>,
 {
-    let found: Option<Vec<T>> = line.try_get(at)?;
+    let found: Option<Vec<T>> = line.try_get(column)?;
     Ok(found.unwrap_or_default())
 }

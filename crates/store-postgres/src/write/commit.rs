@@ -8,15 +8,15 @@ use everstep_store::{Commit, CommitId, Outcome, StoreError};
 
 use crate::connection::io::Io;
 use crate::session::Session;
-use crate::write::batch_item::BatchItem;
 use crate::write::call::Call;
 use crate::write::judged;
+use crate::write::plain::BatchItem;
 use crate::write::plain_batch::PlainBatch;
 
-/// How often busy streams are tried together before the store waits for each one separately.
+/// The number of attempts for busy streams before the store waits for each one separately.
 const MISSES_MAX: u32 = 3;
 
-/// Commits a batch. Commits under ids of several nodes are several batches.
+/// Commits a batch. Commits with ids of different nodes are sent in separate calls.
 pub(crate) async fn commit(
     io: &Io,
     session: &Arc<Session>,
@@ -40,7 +40,7 @@ pub(crate) async fn commit(
     })
 }
 
-/// Splits a batch where the node changes whose ids the commits have.
+/// Splits a batch where the node of the ids changes.
 fn of_one_node<'a, 'b>(items: &'a [BatchItem<'b>]) -> Vec<&'a [BatchItem<'b>]> {
     let sender = |(_, commit): &BatchItem<'_>| commit.id().map(|id| id.node);
     let mut parts = Vec::new();
@@ -60,7 +60,7 @@ fn of_one_node<'a, 'b>(items: &'a [BatchItem<'b>]) -> Vec<&'a [BatchItem<'b>]> {
 struct Writer<'a> {
     io: &'a Io,
     session: &'a Arc<Session>,
-    /// The first id: nothing numbered lower is sent again.
+    /// The first id: lower numbers are not sent again.
     sender: Option<CommitId>,
     outcomes: &'a mut [Option<Outcome>],
 }
@@ -73,33 +73,21 @@ impl Writer<'_> {
             if left.is_empty() {
                 return Ok(());
             }
-            tracing::debug!(
-                commits = left.len(),
-                "commits are busy or not plain, calling again"
-            );
-            left = self.judge(left, false).await?;
+            tracing::debug!(commits = left.len(), "commits busy or not plain, repeating");
+            left = self.call(PlainBatch::default(), left, false).await?;
         }
         // Separately, so that no transaction waits for a stream while it holds another.
         while !left.is_empty() {
             let alone = first_alone(&left);
             let (now, later) = left.into_iter().partition(|(at, _)| alone.contains(at));
             left = later;
-            left.extend(self.judge(now, true).await?);
+            left.extend(self.call(PlainBatch::default(), now, true).await?);
             left.sort_by_key(|(at, _)| *at);
         }
         Ok(())
     }
 
-    /// One call that judges everything. Returns the commits that were busy.
-    async fn judge<'c>(
-        &mut self,
-        items: Vec<BatchItem<'c>>,
-        may_wait: bool,
-    ) -> Result<Vec<BatchItem<'c>>, StoreError> {
-        self.call(PlainBatch::default(), items, may_wait).await
-    }
-
-    /// One call. Returns the commits that were busy, and plain ones that must be judged.
+    /// Sends a call. Returns the commits that were busy, and plain ones that must be judged.
     async fn call<'c>(
         &mut self,
         mut plain: PlainBatch<'c>,
@@ -118,8 +106,8 @@ impl Writer<'_> {
         );
         let answer = self.io.run(call.send(self.session.clone())).await?;
         let judged_outcomes = judged.iter().enumerate();
-        let judged_outcomes = judged_outcomes
-            .map(|(place, (at, commit))| ((*at, *commit), answer.judged.outcome(place, commit)));
+        let judged_outcomes =
+            judged_outcomes.map(|(nth, item)| (*item, answer.judged.outcome(nth, item.1)));
         let plain_outcomes = plain.outcomes(&answer.plain).into_iter();
         let mut left = Vec::new();
         for ((at, commit), outcome) in plain_outcomes.chain(judged_outcomes) {
@@ -137,7 +125,8 @@ impl Writer<'_> {
     }
 }
 
-/// The first commit and all that share a stream with it: those are committed together, in order.
+/// Returns the positions of the first commit and of those that share a stream with it. They are
+/// committed together, in order.
 fn first_alone(left: &[BatchItem<'_>]) -> Vec<usize> {
     let mut streams: Vec<StreamNumber> = Vec::new();
     let mut alone = Vec::new();

@@ -5,13 +5,13 @@ use everstep_model::{Body, Frame, FrameHeader, Origin, Record};
 use everstep_store::encoding::Out;
 
 pub(crate) struct Framed {
-    /// The frame behind its length, so that the database can put one before the other.
+    /// The frame preceded by its length, so that the database can concatenate frames.
     pub(crate) bytes: Vec<u8>,
     pub(crate) count: i32,
-    /// How many came from others than the executor.
+    /// The number of inbox records.
     pub(crate) inbox: i32,
-    /// What they do to the number of unconsumed events, which is never below 0: `n` becomes `max(n
-    /// + events, events_min)`.
+    /// The number `n` of unconsumed events, which is never negative, becomes
+    /// `max(n + events, events_min)`.
     pub(crate) events: i32,
     pub(crate) events_min: i32,
 }
@@ -20,7 +20,7 @@ impl Framed {
     pub(crate) fn of(records: &[Record]) -> Self {
         let inbox = records.iter().filter(|r| r.body.origin() == Origin::Inbox);
         let (events, events_min) = unconsumed(records);
-        // Heads know what a frame's header would say.
+        // The header is empty: heads have columns for its fields.
         let frame = Frame::encode(&FrameHeader::default(), records);
         let mut out = Out(Vec::with_capacity(frame.len() + 2));
         out.varint(frame.len() as u64).raw(&frame);

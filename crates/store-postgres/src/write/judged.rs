@@ -1,16 +1,16 @@
-//! Encodes commits to be judged as the arguments of one call. Streams, names and rows get places,
-//! and commits refer to them by place.
+//! Encodes commits to be judged as the arguments of one call. Commits refer to streams, names and
+//! rows by slot.
 
 use std::collections::BTreeMap;
 
 use everstep_model::{Origin, Record, StreamNumber};
 use everstep_store::{Commit, Executor, Gate, GateChange, Guard, InboxLease, LeaseChange, RunRow};
 
-use crate::number::{count, millis, node, nonce, place};
-use crate::schema::row_place::{RowPlace, expected_contents};
+use crate::number::{count, millis, node, nonce, slot};
+use crate::schema::rows::{Kind, StoredKey, expected_contents};
 use crate::write::columns::Columns;
 use crate::write::framed::Framed;
-use crate::write::row_slots::{Change, RowChange, RowSlots};
+use crate::write::row_slots::RowSlots;
 
 const HAS_PROGRESS: i32 = 1;
 const HAS_FOREIGN: i32 = 2;
@@ -20,7 +20,7 @@ const SAYS_READY: i32 = 16;
 const IS_READY: i32 = 32;
 const OF_USER: i32 = 64;
 
-/// The arguments of one call for these commits, in their order.
+/// Returns the arguments of a call for these commits, in their order.
 pub(crate) fn columns(commits: &[&Commit]) -> Columns {
     let mut judged = Judged::new(commits);
     for (index, commit) in commits.iter().enumerate() {
@@ -31,9 +31,9 @@ pub(crate) fn columns(commits: &[&Commit]) -> Columns {
 
 struct Judged {
     columns: Columns,
-    /// The place of each stream that is named, by number.
+    /// The slot of each stream.
     streams: BTreeMap<StreamNumber, i32>,
-    /// The place of each name to create.
+    /// The slot of each name to create.
     names: BTreeMap<Vec<u8>, i32>,
     rows: RowSlots,
 }
@@ -47,7 +47,7 @@ impl Judged {
                 names.insert(name.as_str().as_bytes().to_vec(), 0);
             }
             for number in commit.streams() {
-                *streams.entry(number).or_default() |= looks_at_run(commit);
+                *streams.entry(number).or_default() |= reads_run(commit);
             }
         }
         let mut columns = Columns::default();
@@ -56,14 +56,14 @@ impl Judged {
             columns.s_number.push(count(number.0));
             columns.s_with_run.push(*with_run);
         }
-        for (at, (name, slot)) in names.iter_mut().enumerate() {
-            *slot = place(at);
+        for (at, (name, of_name)) in names.iter_mut().enumerate() {
+            *of_name = slot(at);
             columns.n_name.push(name.clone());
         }
         let numbered = streams.into_keys().enumerate();
         Self {
             columns,
-            streams: numbered.map(|(at, number)| (number, place(at))).collect(),
+            streams: numbered.map(|(at, number)| (number, slot(at))).collect(),
             names,
             rows: RowSlots::new(commits.len()),
         }
@@ -74,17 +74,18 @@ impl Judged {
     }
 
     fn add(&mut self, index: usize, commit: &Commit) {
-        let slot = match commit {
+        let own = match commit {
             Commit::Create(commit) => {
-                let slot = self.names.get(commit.name.as_str().as_bytes());
-                slot.copied().unwrap_or(0)
+                let own = self.names.get(commit.name.as_str().as_bytes());
+                own.copied().unwrap_or(0)
             }
             _ => commit.stream().map_or(0, |number| self.stream(number)),
         };
         let columns = &mut self.columns;
-        columns.c_number.push(number(commit));
+        let id = commit.id();
+        columns.c_number.push(id.map_or(0, |id| count(id.number)));
         columns.c_kind.push(kind(commit));
-        columns.c_slot.push(slot);
+        columns.c_slot.push(own);
         columns.c_flags.push(flags(commit));
         columns.c_now.push(millis(commit.now()));
         let status = commit.status();
@@ -97,47 +98,39 @@ impl Judged {
         self.add_guards(index, commit);
         self.add_rows(index, commit);
         for range in commit.dropped() {
-            self.columns.x_commit.push(place(index));
+            self.columns.x_commit.push(slot(index));
             self.columns.x_first.push(count(range.first.0));
             self.columns.x_last.push(count(range.last.0));
         }
         if let Commit::Remove(commit) = commit {
             for number in &commit.streams {
-                let slot = self.stream(*number);
-                self.columns.m_commit.push(place(index));
-                self.columns.m_slot.push(slot);
+                let removed = self.stream(*number);
+                self.columns.m_commit.push(slot(index));
+                self.columns.m_slot.push(removed);
             }
         }
     }
 
     fn add_creation(&mut self, commit: &Commit) {
-        let Commit::Create(commit) = commit else {
-            self.columns.c_begins.push(0);
-            self.columns.c_supersedes.push(0);
-            return self.columns.c_run.push(0);
+        let (begins, supersedes, run) = match commit {
+            Commit::Create(commit) => {
+                (commit.begins_at.0, commit.supersedes, commit.run.as_deref())
+            }
+            _ => (0, None, None),
         };
-        self.columns.c_begins.push(count(commit.begins_at.0));
-        let supersedes = commit.supersedes.map_or(0, |old| self.stream(old));
+        let supersedes = supersedes.map_or(0, |old| self.stream(old));
+        self.columns.c_begins.push(count(begins));
         self.columns.c_supersedes.push(supersedes);
-        self.add_run(commit.run.as_deref());
+        self.add_run(run);
     }
 
     fn add_executor(&mut self, executor: Option<&Executor>) {
-        let (epoch, mark, seq, seen) = match executor {
-            None => (0, 0, 0, 0),
-            Some(Executor {
-                fence, seq, seen, ..
-            }) => (
-                count(fence.epoch.0),
-                nonce(fence.nonce),
-                count(seq.0),
-                count(seen.0),
-            ),
-        };
-        self.columns.c_epoch.push(epoch);
+        let number = |of: fn(&Executor) -> u64| executor.map_or(0, |executor| count(of(executor)));
+        let mark = executor.map_or(0, |executor| nonce(executor.fence.nonce));
+        self.columns.c_epoch.push(number(|e| e.fence.epoch.0));
         self.columns.c_nonce.push(mark);
-        self.columns.c_seq.push(seq);
-        self.columns.c_seen.push(seen);
+        self.columns.c_seq.push(number(|e| e.seq.0));
+        self.columns.c_seen.push(number(|e| e.seen.0));
     }
 
     fn add_records(&mut self, records: &[Record]) {
@@ -152,7 +145,7 @@ impl Judged {
     }
 
     fn add_lease(&mut self, change: LeaseChange) {
-        let (kind, who, mark) = match change {
+        let (kind, node, nonce) = match change {
             LeaseChange::Keep => (0, 0, 0),
             LeaseChange::Claim(by) => (1, node(by.node), nonce(by.nonce)),
             LeaseChange::Release => (2, 0, 0),
@@ -160,8 +153,8 @@ impl Judged {
             LeaseChange::Abandon => (4, 0, 0),
         };
         self.columns.c_lease.push(kind);
-        self.columns.c_lease_node.push(who);
-        self.columns.c_lease_nonce.push(mark);
+        self.columns.c_lease_node.push(node);
+        self.columns.c_lease_nonce.push(nonce);
     }
 
     fn add_run(&mut self, run: Option<&RunRow>) {
@@ -169,7 +162,7 @@ impl Judged {
         let Some(run) = run else {
             return columns.c_run.push(0);
         };
-        columns.c_run.push(place(columns.r_id.len()));
+        columns.c_run.push(slot(columns.r_id.len()));
         columns.r_id.push(run.id.as_str().to_owned());
         columns.r_generation.push(run.generation.0.into());
         columns.r_workflow.push(run.workflow.as_str().to_owned());
@@ -186,23 +179,17 @@ impl Judged {
                 Guard::InboxSeen(seen) => (1, count(*seen), 0, None, None),
                 Guard::EndsAt(end) => (2, count(end.0), 0, None, None),
                 Guard::UnconsumedEventsBelow(limit) => (3, count(*limit), 0, None, None),
-                Guard::RowPresent(key) => {
-                    let row = self.rows.looked_at(commit, RowPlace::of(key));
-                    (4, 0, row, None, None)
-                }
-                Guard::RowAbsent(key) => {
-                    let row = self.rows.looked_at(commit, RowPlace::of(key));
-                    (5, 0, row, None, None)
-                }
+                Guard::RowPresent(key) => (4, 0, self.rows.read(commit, key), None, None),
+                Guard::RowAbsent(key) => (5, 0, self.rows.read(commit, key), None, None),
                 Guard::RowIs(expected) => {
-                    let row = self.rows.looked_at(commit, RowPlace::of(&expected.key()));
+                    let row = self.rows.read(commit, &expected.key());
                     let (bytes, at) = expected_contents(expected);
                     (6, 0, row, Some(bytes), at)
                 }
                 Guard::NotBefore(time) => (7, millis(*time), 0, None, None),
             };
             let columns = &mut self.columns;
-            columns.g_commit.push(place(index));
+            columns.g_commit.push(slot(index));
             columns.g_kind.push(kind);
             columns.g_number.push(number);
             columns.g_row.push(row);
@@ -214,14 +201,14 @@ impl Judged {
     fn add_rows(&mut self, index: usize, commit: &Commit) {
         let dedup = match commit {
             Commit::Deliver(deliver) => deliver.dedup.as_ref().map_or(0, |id| {
-                let row = RowPlace::of_dedup(deliver.stream, id);
-                self.rows.looked_at(commit, row)
+                let row = StoredKey::of_id(Kind::Dedup, deliver.stream, id);
+                self.rows.read_at(commit, row)
             }),
             _ => 0,
         };
         self.columns.c_dedup.push(dedup);
         for key in &commit.rows().delete {
-            self.rows.delete(index, commit, RowPlace::of(key));
+            self.rows.delete(index, commit, key);
         }
         for row in &commit.rows().delete_exact {
             self.rows.delete_exact(index, commit, row);
@@ -234,29 +221,23 @@ impl Judged {
     fn finish(self) -> Columns {
         let mut columns = self.columns;
         let (slots, changes) = self.rows.finish(&columns);
-        for slot in slots {
-            columns.k_kind.push(slot.row.kind.code());
-            let stream = slot.is_created.then_some(None);
-            let number = count(slot.row.stream.0);
-            columns.k_stream.push(stream.unwrap_or(Some(number)));
-            columns.k_key.push(slot.row.key);
-            columns.k_due.push(slot.row.due);
-            columns.k_mode.push(slot.mode);
+        for listed in slots {
+            let row = listed.row;
+            let stream = (!listed.is_created).then_some(count(row.stream.0));
+            columns.k_kind.push(row.kind.code());
+            columns.k_stream.push(stream);
+            columns.k_key.push(row.key);
+            columns.k_due.push(row.due);
+            columns.k_mode.push(listed.mode);
         }
         for (index, changes) in changes.into_iter().enumerate() {
             for change in changes {
-                let Change { row, what } = change;
-                columns.o_commit.push(place(index));
-                columns.o_row.push(row);
-                columns.o_put.push(matches!(what, RowChange::Put(_)));
-                let (value, at, placing) = match what {
-                    RowChange::Put(put) => (Some(put.value), put.place, put.placing),
-                    RowChange::Delete => (None, None, 0),
-                    RowChange::DeleteExact(value, at) => (Some(value), at, 0),
-                };
-                columns.o_value.push(value);
-                columns.o_place.push(at);
-                columns.o_placing.push(placing);
+                columns.o_commit.push(slot(index));
+                columns.o_row.push(change.row);
+                columns.o_put.push(change.is_put);
+                columns.o_value.push(change.value);
+                columns.o_place.push(change.place);
+                columns.o_placing.push(change.placing);
             }
         }
         columns
@@ -274,7 +255,7 @@ fn kind(commit: &Commit) -> i16 {
     }
 }
 
-/// What the commit does to the gate: 0 keeps it, 4 opens the gate of a run that was never claimed,
+/// The code of the change of the gate: 0 keeps it, 4 opens the gate of a run that was never claimed,
 /// others set it.
 fn gate(commit: &Commit) -> i16 {
     let set = |gate| match gate {
@@ -295,7 +276,7 @@ fn gate(commit: &Commit) -> i16 {
 }
 
 /// Whether the commit reads or changes the list row of an existing run.
-fn looks_at_run(commit: &Commit) -> bool {
+fn reads_run(commit: &Commit) -> bool {
     match commit {
         // The run that it supersedes.
         Commit::Create(_) => true,
@@ -324,20 +305,15 @@ fn flags(commit: &Commit) -> i32 {
         | flag(of_user, OF_USER)
 }
 
-/// The number under which the commit is known if it is sent again; 0 is none.
-fn number(commit: &Commit) -> i64 {
-    commit.id().map_or(0, |id| count(id.number))
-}
-
-/// No text as an array of bytes.
+/// An empty array of bytes.
 pub(crate) const NO_TAGS: &str = "{}";
 
-/// Texts as PostgreSQL writes an array of bytes: tags may hold any character, even those its texts
-/// cannot.
+/// Encodes tags as an array of bytes, because they may contain the zero character, which texts of
+/// PostgreSQL cannot.
 pub(crate) fn bytea_array(texts: &[String]) -> String {
     let mut array = String::from("{");
-    for (place, text) in texts.iter().enumerate() {
-        array.push_str(if place == 0 { "\"\\\\x" } else { ",\"\\\\x" });
+    for (index, text) in texts.iter().enumerate() {
+        array.push_str(if index == 0 { "\"\\\\x" } else { ",\"\\\\x" });
         for byte in text.bytes() {
             array.extend(char::from_digit(u32::from(byte >> 4), 16));
             array.extend(char::from_digit(u32::from(byte & 15), 16));

@@ -1,7 +1,6 @@
 //! The write path.
 
 pub(crate) mod answer;
-pub(crate) mod batch_item;
 pub(crate) mod call;
 pub(crate) mod columns;
 pub(crate) mod commit;

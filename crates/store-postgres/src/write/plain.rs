@@ -3,14 +3,24 @@
 //! (`sql/plain.sql`) instead of judging each.
 
 use everstep_model::{Generation, RecordNumber};
-use everstep_store::{AppendCommit, CreateCommit, ExecutorLease, Gate, Guard, RunRow};
+use everstep_store::{AppendCommit, Commit, CreateCommit, ExecutorLease, Gate, Guard, RunRow};
 
-/// An executor's commit that only appends, and perhaps leaves the run.
+use crate::number::count;
+
+/// A commit and its position in the batch.
+pub(crate) type BatchItem<'a> = (usize, &'a Commit);
+
+/// Identifies a plain commit in its call: by its number or, negated, its position if it has none.
+pub(crate) fn label((at, commit): BatchItem<'_>) -> i64 {
+    let number = commit.id().map(|id| count(id.number));
+    number.unwrap_or_else(|| -count(at as u64) - 1)
+}
+
+/// An executor's commit that only appends, and may leave the run.
 pub(crate) struct PlainAppend<'a> {
     pub(crate) commit: &'a AppendCommit,
     /// The number of inbox records that a guard requires.
     pub(crate) inbox_seen: Option<u64>,
-    /// Whether the executor leaves the run.
     pub(crate) leaves: bool,
 }
 

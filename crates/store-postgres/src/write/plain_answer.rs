@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use everstep_model::{Epoch, RecordNumber, StreamNumber};
-use everstep_store::{Claim, Commit, Fence, LeaseChange, Outcome, Refusal};
-use tokio_postgres::Row as Line;
+use everstep_model::{RecordNumber, StreamNumber};
+use everstep_store::{Commit, Outcome, Refusal};
+use tokio_postgres::{Error, Row as Line};
 
-use crate::write::batch_item::{BatchItem, label};
+use crate::write::answer::taken;
+use crate::write::plain::{BatchItem, label};
 
-/// What the database says about plain commits.
 pub(crate) struct PlainAnswer {
     /// The numbers of the appends that took effect; `None` if all did.
     done: Option<HashSet<i64>>,
@@ -25,19 +25,16 @@ impl PlainAnswer {
         }
     }
 
-    /// The answer of `append_batch`.
-    pub(crate) fn of_steps(line: &Line) -> Result<Self, tokio_postgres::Error> {
+    /// Reads the answer of `plain_batch`, or that of `append_batch`, which creates nothing.
+    pub(crate) fn read(line: &Line, is_steps: bool) -> Result<Self, Error> {
+        let done: Option<Vec<i64>> = line.try_get("done")?;
+        let created = match is_steps {
+            true => Vec::new(),
+            false => line.try_get("created")?,
+        };
         Ok(Self {
-            done: numbers(line, 0)?,
-            created: Vec::new(),
-        })
-    }
-
-    /// The answer of `plain_batch`, in two columns from `at` on.
-    pub(crate) fn read(line: &Line, at: usize) -> Result<Self, tokio_postgres::Error> {
-        Ok(Self {
-            done: numbers(line, at)?,
-            created: line.try_get(at + 1)?,
+            done: done.map(HashSet::from_iter),
+            created,
         })
     }
 
@@ -48,7 +45,6 @@ impl PlainAnswer {
         match item.1 {
             Commit::Append(append) if took_effect => Some(Outcome::Committed {
                 stream: append.stream,
-                // Where its executor expected it.
                 first: append.executor.seen,
                 before: Vec::new(),
                 taken: None,
@@ -58,29 +54,17 @@ impl PlainAnswer {
     }
 
     /// The outcome of a creation; `None` if it must be judged.
-    pub(crate) fn of_creation(&self, place: usize, commit: &Commit) -> Option<Outcome> {
-        let number = *self.created.get(place)?;
+    pub(crate) fn of_creation(&self, at: usize, commit: &Commit) -> Option<Outcome> {
+        let number = *self.created.get(at)?;
         let stream = StreamNumber(number.unsigned_abs());
         if number < 0 {
             return Some(Outcome::Refused(Refusal::Exists(stream)));
         }
-        let taken = match commit.lease() {
-            LeaseChange::Claim(Claim { nonce, .. }) => Some(Fence {
-                epoch: Epoch(1),
-                nonce,
-            }),
-            _ => None,
-        };
         Some(Outcome::Committed {
             stream,
             first: RecordNumber(0),
             before: Vec::new(),
-            taken,
+            taken: taken(commit, 1),
         })
     }
-}
-
-fn numbers(line: &Line, at: usize) -> Result<Option<HashSet<i64>>, tokio_postgres::Error> {
-    let numbers: Option<Vec<i64>> = line.try_get(at)?;
-    Ok(numbers.map(|numbers| numbers.into_iter().collect()))
 }

@@ -6,29 +6,12 @@ use everstep_model::StreamNumber;
 use everstep_store::{Commit, Guard, Outcome, status_once_taken};
 
 use crate::number::{count, millis, node, nonce};
-use crate::schema::row_place::RowPlace;
-use crate::write::batch_item::{BatchItem, label};
+use crate::schema::rows::StoredKey;
 use crate::write::columns::PlainColumns;
 use crate::write::framed::Framed;
 use crate::write::judged::{NO_TAGS, bytea_array};
-use crate::write::plain::{PlainAppend, PlainCreate};
+use crate::write::plain::{BatchItem, PlainAppend, PlainCreate, label};
 use crate::write::plain_answer::PlainAnswer;
-
-/// A plain commit.
-enum Plain<'a> {
-    Append(PlainAppend<'a>),
-    Create(PlainCreate<'a>),
-}
-
-impl<'a> Plain<'a> {
-    fn of(commit: &'a Commit) -> Option<Self> {
-        match commit {
-            Commit::Append(commit) => PlainAppend::of(commit).map(Self::Append),
-            Commit::Create(commit) => PlainCreate::of(commit).map(Self::Create),
-            Commit::Deliver(_) | Commit::ChangeRows(_) | Commit::Remove(_) => None,
-        }
-    }
-}
 
 /// The longest frame of a step: it goes into the head, which should stay on its page.
 const STEP_BYTES_MAX: usize = 256;
@@ -36,7 +19,6 @@ const STEP_BYTES_MAX: usize = 256;
 /// The plain commits of a batch, each the only one that names its stream.
 #[derive(Default)]
 pub(crate) struct PlainBatch<'a> {
-    /// Of executors.
     appends: Vec<BatchItem<'a>>,
     creations: Vec<BatchItem<'a>>,
     columns: PlainColumns,
@@ -48,15 +30,21 @@ impl<'a> PlainBatch<'a> {
     pub(crate) fn of(items: Vec<BatchItem<'a>>) -> (Self, Vec<BatchItem<'a>>) {
         let mut appends = Vec::with_capacity(items.len());
         let (mut creations, mut judged) = (Vec::new(), Vec::new());
-        for (at, commit) in items {
-            match Plain::of(commit) {
-                Some(Plain::Append(append)) => appends.push(((at, commit), append)),
-                Some(Plain::Create(create)) => creations.push(((at, commit), create)),
-                None => judged.push((at, commit)),
+        for item in items {
+            if let Commit::Append(commit) = item.1
+                && let Some(append) = PlainAppend::of(commit)
+            {
+                appends.push((item, append));
+            } else if let Commit::Create(commit) = item.1
+                && let Some(create) = PlainCreate::of(commit)
+            {
+                creations.push((item, create));
+            } else {
+                judged.push(item);
             }
         }
         let mut batch = Self::default();
-        // The order in which the database meets their heads.
+        // The order in which the database reads their heads.
         appends.sort_by_key(|(_, append)| append.commit.stream);
         let alone = alone(&appends, &judged);
         for ((item, append), is_alone) in appends.into_iter().zip(alone) {
@@ -97,7 +85,7 @@ impl<'a> PlainBatch<'a> {
         let appends = self.appends.into_iter();
         let appends = appends.map(|item| (item, answer.of_append(item)));
         let creations = self.creations.into_iter().enumerate();
-        let creations = creations.map(|(place, item)| (item, answer.of_creation(place, item.1)));
+        let creations = creations.map(|(at, item)| (item, answer.of_creation(at, item.1)));
         appends.chain(creations).collect()
     }
 }
@@ -105,16 +93,15 @@ impl<'a> PlainBatch<'a> {
 /// For appends in the order of their streams: whether each is the only commit of its stream.
 fn alone(appends: &[(BatchItem<'_>, PlainAppend<'_>)], judged: &[BatchItem<'_>]) -> Vec<bool> {
     let elsewhere: HashSet<StreamNumber> = judged.iter().flat_map(|(_, c)| c.streams()).collect();
-    let stream = |place: usize| appends.get(place).map(|(_, append)| append.commit.stream);
-    let is_alone = |place: usize| {
-        let this = stream(place);
-        let is_repeated = stream(place + 1) == this
-            || place
-                .checked_sub(1)
-                .is_some_and(|before| stream(before) == this);
-        !is_repeated && this.is_some_and(|this| !elsewhere.contains(&this))
-    };
-    (0..appends.len()).map(is_alone).collect()
+    let chunks = appends.chunk_by(|(_, one), (_, next)| one.commit.stream == next.commit.stream);
+    let alone = chunks.flat_map(|same_stream| {
+        let is_alone = match same_stream {
+            [(_, append)] => !elsewhere.contains(&append.commit.stream),
+            _ => false,
+        };
+        std::iter::repeat_n(is_alone, same_stream.len())
+    });
+    alone.collect()
 }
 
 /// Whether creations may be applied before the rest of their batch. Their names must differ; no
@@ -140,9 +127,13 @@ fn locks_rows(commit: &Commit, own: StreamNumber) -> bool {
         | Guard::NotBefore(_) => None,
     });
     let named = guarded.chain(commit.rows().delete.iter().cloned());
-    let mut named = named.map(|key| RowPlace::of(&key));
+    let mut named = named.map(|key| StoredKey::of(&key));
     // Rows that are put become the stream's own, unless they are shared.
-    let mut put = commit.rows().put.iter().map(|row| RowPlace::of(&row.key()));
+    let mut put = commit
+        .rows()
+        .put
+        .iter()
+        .map(|row| StoredKey::of(&row.key()));
     !commit.rows().delete_exact.is_empty()
         || named.any(|place| place.kind.is_shared() || place.stream != own)
         || put.any(|place| place.kind.is_shared())
@@ -153,9 +144,9 @@ impl PlainColumns {
         let frame = Framed::of(&append.commit.records);
         let has_events = frame.events != 0 || frame.events_min != 0;
         let is_own = frame.inbox == 0 && !has_events;
-        let goes_on = append.inbox_seen.is_none() && append.commit.status.is_none();
+        let continues = append.inbox_seen.is_none() && append.commit.status.is_none();
         let is_short = frame.bytes.len() <= STEP_BYTES_MAX;
-        if is_own && is_short && goes_on && append.commit.executor.progress {
+        if is_own && is_short && continues && append.commit.executor.progress {
             self.step(item, append, frame);
         } else {
             self.longer_append(item, append, frame);
@@ -208,8 +199,8 @@ impl PlainColumns {
         self.b_inbox.push(frame.inbox);
         self.b_events.push(frame.events.max(frame.events_min));
         self.b_ready.push(commit.ready);
-        self.b_node.push(holder.map(|(who, _)| who));
-        self.b_nonce.push(holder.map(|(_, mark)| mark));
+        self.b_node.push(holder.map(|(node, _)| node));
+        self.b_nonce.push(holder.map(|(_, nonce)| nonce));
         let run = create.run;
         self.b_id.push(run.id.as_str().to_owned());
         self.b_workflow.push(run.workflow.as_str().to_owned());

@@ -19,59 +19,61 @@ fn listen(bus: &PostgresBus) -> (mpsc::Receiver<Hint>, Subscription) {
     (receive, subscription)
 }
 
-/// Says it until it is heard: nobody knows when another node has begun to listen.
-fn say_until_heard(bus: &PostgresBus, hint: Hint, heard: &mpsc::Receiver<Hint>) {
+/// Publishes a hint until it is received, because the other node may not listen yet.
+fn publish_until_received(bus: &PostgresBus, hint: Hint, received: &mpsc::Receiver<Hint>) {
     for _ in 0..300 {
         bus.publish(hint);
-        let mut found = heard.recv_timeout(Duration::from_millis(100)).into_iter();
+        let mut found = received
+            .recv_timeout(Duration::from_millis(100))
+            .into_iter();
         if found.any(|found| found == hint) {
             return;
         }
     }
-    panic!("nothing was heard");
+    panic!("no hint was received");
 }
 
 #[test]
-fn a_hint_is_heard_by_every_node_and_once_by_its_own() {
+fn every_node_receives_a_hint_and_its_sender_receives_it_once() {
     let place = Place::new();
     let one = PostgresBus::open(place.options()).unwrap();
     let other = PostgresBus::open(place.options()).unwrap();
     let (here, _mine) = listen(&one);
     let (there, _theirs) = listen(&other);
-    say_until_heard(&other, Hint::Grew(StreamNumber(2)), &here);
-    say_until_heard(&one, Hint::Grew(StreamNumber(1)), &there);
+    publish_until_received(&other, Hint::Grew(StreamNumber(2)), &here);
+    publish_until_received(&one, Hint::Grew(StreamNumber(1)), &there);
     one.publish(Hint::Ready(StreamNumber(3)));
     let is_ready = |hint: &Hint| *hint == Hint::Ready(StreamNumber(3));
     while !is_ready(&there.recv_timeout(PATIENCE).unwrap()) {}
-    // Whatever came back from the database would have come before this.
+    // A copy from the database would arrive before this hint.
     other.publish(Hint::Outbox(StreamNumber(4)));
-    let mut heard = 0;
+    let mut received = 0;
     loop {
         match here.recv_timeout(PATIENCE).unwrap() {
             Hint::Outbox(_) => break,
-            hint => heard += usize::from(is_ready(&hint)),
+            hint => received += usize::from(is_ready(&hint)),
         }
     }
-    assert_eq!(heard, 1, "not once more by way of the database");
+    assert_eq!(received, 1, "no copy comes from the database");
 }
 
 #[test]
-fn a_lost_connection_listens_again() {
+fn the_listener_reconnects() {
     let place = Place::new();
     let one = PostgresBus::open(place.options()).unwrap();
     let other = PostgresBus::open(place.options()).unwrap();
     let (here, _ours) = listen(&one);
     let (there, _theirs) = listen(&other);
-    // Once each has heard the other, both listen.
-    say_until_heard(&other, Hint::Grew(StreamNumber(2)), &here);
-    say_until_heard(&one, Hint::Grew(StreamNumber(1)), &there);
+    // Once each has received a hint of the other, both listen.
+    publish_until_received(&other, Hint::Grew(StreamNumber(2)), &here);
+    publish_until_received(&one, Hint::Grew(StreamNumber(1)), &there);
     in_parallel(async {
         let kill =
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1";
         let sql = place.sql().await;
         let killed = sql.query(kill, &[&place.namespace()]).await.unwrap();
-        assert!(killed.len() >= 4, "both listen, and both have spoken");
+        assert!(killed.len() >= 4, "both listen, and both have sent");
     });
     while there.try_recv().is_ok() {}
-    say_until_heard(&one, Hint::Grew(StreamNumber(3)), &there);
+    publish_until_received(&one, Hint::Grew(StreamNumber(3)), &there);
 }

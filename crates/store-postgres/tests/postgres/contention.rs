@@ -1,5 +1,4 @@
-//! Many nodes at the same streams, names, keys and timers at once: each gets an answer that fits
-//! all others.
+//! Many nodes commit to the same streams, names, keys and timers at once, with consistent outcomes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,7 +10,8 @@ use everstep_store::{
 };
 use everstep_store_postgres::PostgresStore;
 use everstep_store_testkit::sample::{
-    NODE, OTHER, creation, event, idempotency, inbox, stream_row, timer,
+    NODE, OTHER, closing, creation, event, idempotency, inbox, removal, row_change, stream_row,
+    timer,
 };
 
 use crate::support::{Place, Sender, create, in_parallel, number_of, records};
@@ -19,7 +19,7 @@ use crate::support::{Place, Sender, create, in_parallel, number_of, records};
 const NODES: usize = 6;
 const ROUNDS: usize = 20;
 
-/// Runs this on as many nodes, each with a store of its own, at once.
+/// Runs `work` on all nodes at once, each with its own store.
 async fn on_all_nodes<T, F>(place: &Place, work: impl Fn(usize, Arc<PostgresStore>) -> F) -> Vec<T>
 where
     T: Send + 'static,
@@ -44,10 +44,9 @@ fn said(record: &everstep_model::Record) -> Option<String> {
     }
 }
 
-/// Invariants 1, 4 and 6: what was acknowledged is in its place, once, and each sender's events are
-/// in order.
+/// Invariants 1, 4 and 6: acknowledged events are stored once, and those of a sender in order.
 #[test]
-fn events_of_many_nodes_are_all_there_in_order() {
+fn events_of_many_nodes_are_stored_in_order() {
     in_parallel(async {
         let place = Place::new();
         let store = place.store().await;
@@ -98,7 +97,7 @@ fn events_of_many_nodes_are_all_there_in_order() {
                 .unwrap();
             assert_eq!(head.frame.inbox_count, head.next.0);
         }
-        assert_eq!(found, total, "nothing is there twice");
+        assert_eq!(found, total, "no event is stored twice");
     });
 }
 
@@ -141,9 +140,9 @@ fn an_epoch_is_granted_once() {
     });
 }
 
-/// Invariant 13: the same name, from all nodes at once, is one stream.
+/// Invariant 13: concurrent creations with one name create one stream.
 #[test]
-fn of_creations_under_one_name_one_wins() {
+fn one_of_concurrent_creations_with_a_name_succeeds() {
     in_parallel(async {
         let place = Place::new();
         let store = place.store().await;
@@ -151,8 +150,7 @@ fn of_creations_under_one_name_one_wins() {
             let mut sender = Sender::new(store);
             let mut outcomes = Vec::new();
             for round in 0..ROUNDS {
-                // In another order on every other node: names are inserted in one order all the
-                // same.
+                // Half of the nodes use another order; names are inserted in the same order anyway.
                 let mut names = vec![
                     format!("x{round}"),
                     format!("y{round}"),
@@ -184,9 +182,9 @@ fn of_creations_under_one_name_one_wins() {
     });
 }
 
-/// The same for idempotency keys, which are rows of no stream.
+/// The same for idempotency keys, which belong to no stream.
 #[test]
-fn of_creations_under_one_key_one_wins() {
+fn one_of_concurrent_creations_with_a_key_succeeds() {
     in_parallel(async {
         let place = Place::new();
         let store = place.store().await;
@@ -226,7 +224,7 @@ fn of_creations_under_one_key_one_wins() {
     });
 }
 
-/// A row that commits of other streams change, as forks do with their source, loses no change.
+/// No change is lost of a row that commits of other streams change, as forks do with their source.
 #[test]
 fn a_shared_row_loses_no_change() {
     in_parallel(async {
@@ -266,7 +264,7 @@ fn a_shared_row_loses_no_change() {
     });
 }
 
-/// Commits under ids of two nodes, which no engine sends, are known again for both.
+/// Commits of one batch under ids of two nodes, which no engine sends, are recognised for both.
 #[test]
 fn a_batch_of_two_nodes_is_answered_for_both() {
     in_parallel(async {
@@ -288,9 +286,9 @@ fn a_batch_of_two_nodes_is_answered_for_both() {
     });
 }
 
-/// Invariant 20: two pollers that find the same timers fire each once.
+/// Invariant 20: nodes that poll the same timers fire each one once.
 #[test]
-fn a_timer_fires_once_whoever_polls() {
+fn a_timer_fires_once() {
     in_parallel(async {
         let place = Place::new();
         let store = place.store().await;
@@ -334,10 +332,42 @@ fn a_timer_fires_once_whoever_polls() {
     });
 }
 
+/// A guard on a row of a removed stream, which no head protects, waits for a concurrent deletion.
+#[test]
+fn a_guard_on_a_row_of_a_removed_stream_sees_a_concurrent_deletion() {
+    in_parallel(async {
+        let place = Place::new();
+        let store = place.store().await;
+        let stream = create(&store, &["a"]).await[0];
+        let due = Row::Timer(timer(stream, 5, None));
+        let mut arm = closing(stream);
+        arm.rows.put.push(due.clone());
+        store.commit(&[arm.into()]).await.unwrap();
+        store.commit(&[removal(&[stream]).into()]).await.unwrap();
+        let sql = place.sql().await;
+        sql.batch_execute("BEGIN; DELETE FROM rows WHERE kind = 1")
+            .await
+            .unwrap();
+        let mut clear = row_change(stream);
+        clear.guards.push(Guard::RowPresent(due.key()));
+        clear.rows.delete.push(due.key());
+        let commit = tokio::spawn(async move { store.commit(&[clear.into()]).await });
+        let waiting =
+            "SELECT FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'";
+        let name = place.namespace();
+        while sql.query(waiting, &[&name]).await.unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        sql.batch_execute("COMMIT").await.unwrap();
+        let outcomes = commit.await.unwrap().unwrap();
+        assert_eq!(outcomes, [Outcome::Refused(Refusal::RowAbsent)]);
+    });
+}
+
 /// A stream that another transaction keeps locked delays no commit to other streams. Its own commit
 /// applies as soon as the lock is released.
 #[test]
-fn a_held_stream_stands_in_the_way_of_no_other() {
+fn a_locked_stream_does_not_delay_others() {
     in_parallel(async {
         let place = Place::new();
         let store = place.store().await;
@@ -374,9 +404,9 @@ fn a_held_stream_stands_in_the_way_of_no_other() {
     });
 }
 
-/// Payloads and names hold any text.
+/// Payloads and names can contain any text.
 #[test]
-fn every_character_comes_back() {
+fn every_character_is_preserved() {
     in_parallel(async {
         let place = Place::new();
         let store = place.store().await;

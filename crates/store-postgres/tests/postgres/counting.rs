@@ -1,8 +1,12 @@
-//! Counts of runs: exact while few rows are read, otherwise estimated.
+//! Counts of runs: exact if few match, otherwise estimated.
 
-use everstep_model::RunStatus;
+use std::sync::Arc;
+
+use everstep_model::{RunStatus, Timestamp};
 use everstep_store::{Count, ListQuery, Store};
+use everstep_store_postgres::PostgresStore;
 use everstep_store_testkit::sample::name;
+use tokio_postgres::Client;
 
 use crate::support::{Place, in_parallel};
 
@@ -12,73 +16,85 @@ const RUNS: &str = "
         'run-' || n, 'workflow-' || n % 3, '{}' FROM generate_series(1, 30000) n";
 const TAGS: &str = "INSERT INTO tags SELECT 'rare', n * 100 FROM generate_series(1, 300) n";
 
+async fn with_runs() -> (Arc<PostgresStore>, Client) {
+    let place = Place::new();
+    let (store, sql) = (place.store().await, place.sql().await);
+    let statuses = [RunStatus::Cancelled, RunStatus::Completed].map(|s| i16::from(s.code()));
+    sql.execute(RUNS, &[&statuses[0], &statuses[1]])
+        .await
+        .unwrap();
+    sql.execute(TAGS, &[]).await.unwrap();
+    sql.batch_execute("ANALYZE runs; ANALYZE tags")
+        .await
+        .unwrap();
+    (store, sql)
+}
+
+/// Runs with one of these statuses that were created in this range of times.
+fn filter(statuses: &[RunStatus], created: std::ops::Range<u64>) -> ListQuery {
+    ListQuery {
+        statuses: statuses.to_vec(),
+        created_from: Some(Timestamp::from_millis(created.start)),
+        created_before: Some(Timestamp::from_millis(created.end)),
+        ..ListQuery::default()
+    }
+}
+
 #[test]
-fn a_large_count_is_estimated_and_a_small_one_is_exact() {
+fn large_counts_are_estimated() {
     in_parallel(async {
-        let place = Place::new();
-        let store = place.store().await;
-        let sql = place.sql().await;
-        let [rare, common] =
-            [RunStatus::Cancelled, RunStatus::Completed].map(|s| i16::from(s.code()));
-        sql.execute(RUNS, &[&rare, &common]).await.unwrap();
-        sql.execute(TAGS, &[]).await.unwrap();
-        sql.batch_execute("ANALYZE runs; ANALYZE tags")
-            .await
-            .unwrap();
-        let count = |query| store.count(query);
-        let estimated = [
+        let (store, _) = with_runs().await;
+        let large = [
             (ListQuery::default(), 30_000),
-            (
-                ListQuery {
-                    statuses: vec![RunStatus::Completed],
-                    ..ListQuery::default()
-                },
-                29_970,
-            ),
-            (
-                ListQuery {
-                    created_before: Some(everstep_model::Timestamp::from_millis(15_000)),
-                    ..ListQuery::default()
-                },
-                15_000,
-            ),
+            (filter(&[RunStatus::Completed], 0..30_001), 29_970),
+            (filter(&[], 0..15_001), 15_000),
         ];
-        for (query, number) in estimated {
-            let found = count(query.clone()).await.unwrap();
+        for (query, number) in large {
+            let found = store.count(query.clone()).await.unwrap();
             assert!(!found.exact, "{query:?}");
             let near = number * 9 / 10..number * 11 / 10;
             assert!(near.contains(&found.number), "{query:?}: {found:?}");
         }
-        let exact = [
-            (
-                ListQuery {
-                    statuses: vec![RunStatus::Cancelled],
-                    ..ListQuery::default()
-                },
-                30,
-            ),
-            (
-                ListQuery {
-                    workflows: vec![name("workflow-1")],
-                    ..ListQuery::default()
-                },
-                10_000,
-            ),
-            (
-                ListQuery {
-                    tag: Some("rare".to_owned()),
-                    statuses: vec![RunStatus::Cancelled],
-                    ..ListQuery::default()
-                },
-                30,
-            ),
+    });
+}
+
+/// The number of matches decides, not the number of rows that are read to find them.
+#[test]
+fn small_counts_are_exact() {
+    in_parallel(async {
+        let (store, _) = with_runs().await;
+        let of_workflow = ListQuery {
+            workflows: vec![name("workflow-1")],
+            ..ListQuery::default()
+        };
+        let tagged = ListQuery {
+            tag: Some("rare".to_owned()),
+            ..filter(&[RunStatus::Cancelled], 0..30_001)
+        };
+        let both = [RunStatus::Completed, RunStatus::Cancelled];
+        let small = [
+            (of_workflow, 10_000),
+            (tagged, 30),
+            (filter(&[RunStatus::Cancelled], 0..30_001), 30),
+            (filter(&[], 11..21), 10),
+            (filter(&both, 0..2_001), 2_000),
         ];
-        for (query, number) in exact {
-            let exact = Count {
-                number,
-                exact: true,
-            };
-            assert_eq!(count(query).await, Ok(exact));
+        for (query, number) in small {
+            let exact = true;
+            let found = store.count(query.clone()).await;
+            assert_eq!(found, Ok(Count { number, exact }), "{query:?}");
         }
+    });
+}
+
+#[test]
+fn superseded_runs_do_not_make_a_count_inexact() {
+    in_parallel(async {
+        let (store, sql) = with_runs().await;
+        let supersede = "UPDATE runs SET listed = false WHERE stream > 25";
+        sql.batch_execute(supersede).await.unwrap();
+        let (number, exact) = (25, true);
+        let found = store.count(ListQuery::default()).await;
+        assert_eq!(found, Ok(Count { number, exact }));
     });
 }

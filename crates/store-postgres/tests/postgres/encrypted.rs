@@ -1,4 +1,4 @@
-//! TLS to the server: what travels is encrypted, and only a server that proves who it is gets it.
+//! TLS to the server: connections are encrypted, and the server's certificate is checked.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -20,7 +20,7 @@ fn authority() -> PathBuf {
     server().file(AUTHORITY)
 }
 
-/// Where the server with a certificate is, called by this name, for a client that wants this much.
+/// Options for the server with a certificate under this host name, with this mode.
 fn options(host: &str, mode: &str) -> Options {
     let port = server().port();
     let url = format!(
@@ -37,7 +37,7 @@ async fn refused(options: Options) -> String {
 }
 
 #[test]
-fn commits_travel_encrypted_to_a_server_that_proves_its_name() {
+fn commits_are_encrypted_if_the_certificate_is_valid() {
     in_parallel(async {
         for mode in ["require", "verify-full"] {
             let options = options("localhost", mode).certificate_authority(authority());

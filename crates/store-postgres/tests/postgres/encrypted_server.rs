@@ -1,9 +1,9 @@
-//! A server that speaks TLS. The tests inside the crate use it too.
+//! A server with TLS. The unit tests use it too.
 
 use everstep_private_postgres::Server;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 
-/// The certificate of the authority, beside the server's.
+/// The file with the certificate of the authority.
 pub(crate) const AUTHORITY: &str = "authority.crt";
 
 /// A server whose certificate is for `localhost`.

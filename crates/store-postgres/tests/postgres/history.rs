@@ -1,4 +1,4 @@
-//! A database that fails over or is restored begins another history: every lease is void.
+//! A database that fails over or is restored has another history, so every lease is void.
 
 use everstep_model::{NodeId, Nonce};
 use everstep_private_postgres::Server;
@@ -28,7 +28,7 @@ async fn take(
     }
 }
 
-/// Invariant 3, across a failover: what was granted before is worth nothing after it.
+/// Invariant 3, across a failover: rights that were granted before it are void.
 #[test]
 fn another_history_voids_every_lease() {
     in_parallel(async {
@@ -44,7 +44,7 @@ fn another_history_voids_every_lease() {
             Err(StoreError::Unsafe { setting, .. }) => assert!(setting.contains("replica")),
             other => panic!("a replica was taken: {other:?}"),
         }
-        // Whoever had it open waits for it, as for one that is away.
+        // A node that had it open treats it as unavailable.
         let refused = store.commit(&[inbox(stream, vec![]).into()]).await;
         assert!(
             matches!(refused, Err(StoreError::Unavailable { .. })),
@@ -52,7 +52,7 @@ fn another_history_voids_every_lease() {
         );
         server.promote();
 
-        // The node that was there before goes on by itself, and so does its numbering of commits.
+        // The old node continues by itself, with its numbering of commits.
         let mut sender = Sender::new(store.clone());
         let late = executor(stream, old, 1, 1, vec![step("late")]);
         assert_eq!(
@@ -94,7 +94,7 @@ fn another_database_voids_every_lease() {
             .unwrap()
             .unwrap();
         assert!(head.epoch > old.epoch && head.owner.is_none());
-        // Opening it once more changes nothing.
+        // Opening it again changes nothing.
         let epoch = head.epoch;
         let store = place.store().await;
         let head = store

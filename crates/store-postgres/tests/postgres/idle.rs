@@ -1,5 +1,4 @@
-//! What is not asked of the database: by an engine that has nothing to do, and by one that only
-//! takes steps.
+//! The number of calls of an idle engine, and of one that only executes steps.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,16 +9,16 @@ use everstep_store_testkit::{Blocking, Counting, Reopen};
 
 use crate::support::Place;
 
-/// A store that counts, in virtual time.
+/// A store that counts calls, in virtual time.
 fn counting() -> (Arc<Counting>, Arc<VirtualRuntime>) {
     let runtime = Arc::new(VirtualRuntime::new(1));
     let store = Place::with_clock(runtime.clone()).open();
     (Arc::new(Counting::new(Blocking::new(store))), runtime)
 }
 
-/// Every call of the store is one statement, so calls are counted; an hour of them takes no time.
+/// Every call of the store is one statement. An hour passes in virtual time.
 #[test]
-fn an_idle_node_asks_less_than_once_a_second() {
+fn an_idle_node_makes_less_than_one_call_per_second() {
     virtual_time(async {
         let (counting, runtime) = counting();
         let engine = Engine::on_store(counting.clone()).runtime(runtime);
@@ -36,7 +35,7 @@ fn an_idle_node_asks_less_than_once_a_second() {
 
 /// The answers to commits contain everything that the executor and the waiting client need.
 #[test]
-fn steps_are_written_and_nothing_is_read() {
+fn steps_write_and_read_nothing() {
     virtual_time(async {
         let (counting, runtime) = counting();
         let workflow = |ctx: Ctx<AnyEvent>, (): ()| async move {

@@ -1,5 +1,4 @@
-//! Connections that are killed, and a server that is, in the middle of commits: each takes effect
-//! once.
+//! Killed connections and a killed server during commits: each commit takes effect once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,18 +11,18 @@ use everstep_store_testkit::sample::{event, inbox};
 
 use crate::support::{Place, Sender, create, in_parallel, records};
 
-/// Batches that each sender sends.
+/// Batches per sender.
 const BATCHES: u64 = 75;
 const NODES: u64 = 3;
-/// Of each node, on the same connections.
+/// Senders per node, on the same connections.
 const SENDERS: u64 = 2;
-/// Streams that everybody writes to.
+/// Streams to which all senders write.
 const SHARED: u64 = 3;
-/// Streams that one sender writes to: enough for a batch to be mostly work, so that batches of a
-/// node travel one behind the other.
+/// Streams to which one sender writes: enough for a batch to be mostly work, so that batches of a
+/// node are pipelined.
 const OWN: u64 = 40;
 
-/// Sends numbered events to every stream, and remembers where each landed.
+/// Sends numbered events to every stream, and returns their positions.
 async fn send_events(
     store: Arc<PostgresStore>,
     name: String,
@@ -49,16 +48,16 @@ async fn send_events(
     (landed, sender.repeated)
 }
 
-/// Creates so many streams.
+/// Creates `count` streams.
 async fn create_some(store: &PostgresStore, name: &str, count: u64) -> Vec<StreamNumber> {
     let names: Vec<String> = (0..count).map(|at| format!("{name}.{at}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     create(store, &names).await
 }
 
-/// Runs the nodes while something goes wrong; then everything must be there once. Gives how often
-/// they sent again.
-async fn all_land_once(place: &Place, mut disturb: impl AsyncFnMut()) -> u64 {
+/// Runs the nodes during a disturbance, and checks that every commit took effect once. Returns the
+/// number of repeated batches.
+async fn all_take_effect_once(place: &Place, mut disturb: impl AsyncFnMut()) -> u64 {
     let store = place.store().await;
     let shared = create_some(&store, "shared", SHARED).await;
     let sent = Arc::new(AtomicU64::new(0));
@@ -79,7 +78,7 @@ async fn all_land_once(place: &Place, mut disturb: impl AsyncFnMut()) -> u64 {
         async move {
             let mut disturbed_at = 0;
             while !over.load(Ordering::Relaxed) {
-                // Not more often than work goes on.
+                // Not more often than the work progresses.
                 let now = sent.load(Ordering::Relaxed);
                 if now > disturbed_at {
                     disturbed_at = now + 10;
@@ -123,9 +122,10 @@ async fn all_land_once(place: &Place, mut disturb: impl AsyncFnMut()) -> u64 {
     repeated
 }
 
-/// Invariants 4 and 6: killed at random, a commit is there or not, and sent again it is there once.
+/// Invariants 4 and 6: a commit on a killed connection took effect or not; sent again, it takes effect
+/// once.
 #[test]
-fn commits_on_killed_connections_land_once() {
+fn commits_on_killed_connections_take_effect_once() {
     in_parallel(async {
         let place = Place::new();
         let sql = place.sql().await;
@@ -133,7 +133,7 @@ fn commits_on_killed_connections_land_once() {
             WHERE application_name = $1 AND state = 'active'";
         let killed = AtomicU64::new(0);
         let namespace = place.namespace().to_owned();
-        all_land_once(&place, async || {
+        all_take_effect_once(&place, async || {
             let rows = sql.query(kill, &[&namespace]).await.unwrap();
             killed.fetch_add(rows.len() as u64, Ordering::Relaxed);
         })
@@ -144,14 +144,14 @@ fn commits_on_killed_connections_land_once() {
     });
 }
 
-/// Invariant 4, where the whole server dies: what it acknowledged it still knows.
+/// Invariant 4, when the server crashes: acknowledged commits survive.
 #[test]
-fn commits_to_a_server_that_dies_land_once() {
+fn commits_to_a_server_that_crashes_take_effect_once() {
     in_parallel(async {
         let server = Server::start(&[]);
         let place = Place::on(&server);
         let mut restarts = 0;
-        let repeated = all_land_once(&place, async || {
+        let repeated = all_take_effect_once(&place, async || {
             if restarts < 5 {
                 restarts += 1;
                 server.restart(Stop::Immediate);
@@ -159,13 +159,13 @@ fn commits_to_a_server_that_dies_land_once() {
         })
         .await;
         assert_eq!(restarts, 5);
-        assert!(repeated > 0, "nobody noticed");
+        assert!(repeated > 0, "no batch was repeated");
     });
 }
 
-/// While the database is away, calls say so soon; when it is back, they work.
+/// While the database is unavailable, calls fail soon; afterwards they succeed.
 #[test]
-fn an_absent_database_is_said_to_be_and_comes_back() {
+fn calls_fail_while_the_database_is_unavailable_and_succeed_afterwards() {
     in_parallel(async {
         let server = Server::start(&[]);
         let place = Place::on(&server);
@@ -187,7 +187,7 @@ fn an_absent_database_is_said_to_be_and_comes_back() {
                 "{head:?}"
             );
         }
-        assert!(begun.elapsed().as_secs() < 20, "they wait for nothing");
+        assert!(begun.elapsed().as_secs() < 20, "calls fail without waiting");
         server.resume();
         let head = loop {
             match store.head(StreamRef::Number(stream)).await {
@@ -195,7 +195,7 @@ fn an_absent_database_is_said_to_be_and_comes_back() {
                 Err(_) => tokio::task::yield_now().await,
             }
         };
-        assert_eq!(head.next.0, 1, "what was not acknowledged is not there");
+        assert_eq!(head.next.0, 1, "no unacknowledged commit took effect");
         let mut sender = Sender::new(store);
         let outcome = sender.send_one(inbox(stream, vec![event("x")])).await;
         assert!(matches!(outcome, Outcome::Committed { .. }), "{outcome:?}");

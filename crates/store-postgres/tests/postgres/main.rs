@@ -1,4 +1,4 @@
-//! The store on a real server, which is started when the first test needs it.
+//! Tests of the store on a real server, which the first test starts.
 
 #![allow(
     clippy::unwrap_used,

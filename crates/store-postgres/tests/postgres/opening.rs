@@ -1,5 +1,5 @@
-//! Opening: by many nodes at once, side by side in one database, and not where commits would get
-//! lost.
+//! Opening by many nodes at once, several installations in one database, and settings and schemas that
+//! are refused.
 
 use everstep_private_postgres::Server;
 use everstep_store::{Store, StoreError, StreamRef};
@@ -8,7 +8,7 @@ use everstep_store_postgres::{Options, PostgresStore};
 use crate::support::{Place, create, in_parallel, number_of};
 
 #[test]
-fn many_nodes_may_make_the_tables_at_once() {
+fn many_nodes_can_create_the_tables_at_once() {
     in_parallel(async {
         let place = Place::new();
         let opened = (0..8).map(|_| {
@@ -23,7 +23,7 @@ fn many_nodes_may_make_the_tables_at_once() {
 }
 
 #[test]
-fn installations_in_one_database_do_not_meet() {
+fn installations_in_one_database_are_separate() {
     in_parallel(async {
         let (one, other) = (Place::new().store().await, Place::new().store().await);
         let stream = create(&one, &["a"]).await[0];
@@ -32,7 +32,7 @@ fn installations_in_one_database_do_not_meet() {
     });
 }
 
-/// An upgrade replaces functions by their names, so the schema must not hold those of others.
+/// An upgrade replaces functions by name, so the schema must not contain those of applications.
 #[test]
 fn the_schema_of_applications_is_refused() {
     let options = Options::new("postgres://localhost/db").unwrap();
@@ -63,6 +63,31 @@ fn another_format_is_refused() {
         match PostgresStore::open(place.options()).await {
             Err(StoreError::Unavailable { detail }) => {
                 assert!(detail.contains("choose another namespace"), "{detail}");
+            }
+            other => panic!("{other:?}"),
+        }
+    });
+}
+
+/// Unreleased versions wrote format 4 before the names of functions ended with the format.
+#[test]
+fn a_schema_without_the_functions_of_its_format_is_refused() {
+    in_parallel(async {
+        let place = Place::new();
+        drop(place.store().await);
+        let sql = place.sql().await;
+        let rename = ["commit_batch", "renew_lease"]
+            .map(|name| format!("ALTER FUNCTION {name}_4 RENAME TO {name}"));
+        sql.batch_execute(&rename.join(";")).await.unwrap();
+        match PostgresStore::open(place.options()).await {
+            Err(StoreError::Unavailable { detail }) => {
+                for part in [
+                    "has format 4, but not the functions commit_batch_4, renew_lease_4",
+                    "an unreleased version of Everstep has written it",
+                    "choose another namespace, or drop the schema",
+                ] {
+                    assert!(detail.contains(part), "{detail}");
+                }
             }
             other => panic!("{other:?}"),
         }
@@ -112,7 +137,7 @@ fn a_server_that_does_not_sync_is_refused() {
 }
 
 #[test]
-fn a_database_that_is_not_there_is_unavailable() {
+fn an_unreachable_database_is_unavailable() {
     in_parallel(async {
         let options = Options::new("postgres://nobody@127.0.0.1:1/none").unwrap();
         let refused = PostgresStore::open(options).await;

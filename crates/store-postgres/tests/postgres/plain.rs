@@ -1,4 +1,4 @@
-//! Plain commits, which are not judged one by one: nobody can tell, whatever they meet.
+//! Plain commits have the same outcomes as commits that are judged one by one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use tokio_postgres::Client;
 use crate::run::Run;
 use crate::support::{Place, Sender, create, in_parallel, number_of, records};
 
-/// A store whose sender is known, and so many runs.
+/// A store, a sender, and runs that it has begun.
 async fn begun(runs: usize) -> (Place, Arc<PostgresStore>, Sender, Vec<Run>) {
     let place = Place::new();
     let store = place.store().await;
@@ -34,7 +34,7 @@ fn is_committed(outcome: &Outcome) -> bool {
 }
 
 #[test]
-fn of_many_steps_each_gets_the_answer_it_deserves() {
+fn each_step_of_a_batch_has_its_own_outcome() {
     in_parallel(async {
         let (_, store, mut sender, mut runs) = begun(4).await;
         sender
@@ -57,7 +57,7 @@ fn of_many_steps_each_gets_the_answer_it_deserves() {
         let Outcome::Committed { before, .. } = &outcomes[1] else {
             panic!("{outcomes:?}");
         };
-        assert_eq!(before.len(), 1, "what it has not seen");
+        assert_eq!(before.len(), 1, "the record that it has not seen");
         assert_eq!(outcomes[2], Outcome::Refused(Refusal::Fenced));
         let exists = Refusal::Exists(runs[3].stream);
         assert_eq!(outcomes[4], Outcome::Refused(exists));
@@ -70,7 +70,7 @@ fn of_many_steps_each_gets_the_answer_it_deserves() {
 }
 
 #[test]
-fn an_end_that_has_not_seen_all_is_refused_and_one_that_has_closes_the_run() {
+fn an_end_closes_the_run_unless_it_has_not_seen_all_events() {
     in_parallel(async {
         let (_, store, mut sender, mut runs) = begun(2).await;
         sender
@@ -94,14 +94,14 @@ fn an_end_that_has_not_seen_all_is_refused_and_one_that_has_closes_the_run() {
 }
 
 #[test]
-fn steps_ends_and_births_sent_again_are_answered_as_before() {
+fn repeated_steps_ends_and_creations_have_their_first_outcome() {
     in_parallel(async {
         let (_, store, mut sender, mut runs) = begun(3).await;
         let mut batch = vec![
             runs[0].append(step("s")),
             runs[1].end(step("last")),
             Run::creation("new"),
-            // And one that is judged.
+            // A commit that is judged.
             inbox(runs[2].stream, vec![event("news")]).into(),
         ];
         let outcomes = sender.send(batch.clone()).await;
@@ -111,7 +111,7 @@ fn steps_ends_and_births_sent_again_are_answered_as_before() {
             commit.set_id(CommitId { number, ..last });
         }
         assert_eq!(store.commit(&batch).await.unwrap(), outcomes);
-        // Some of them, with something new.
+        // Some of them, with a new commit.
         let mut more = runs[0].append(step("next"));
         more.set_id(CommitId {
             number: last.number + 1,
@@ -127,9 +127,9 @@ fn steps_ends_and_births_sent_again_are_answered_as_before() {
     });
 }
 
-/// What was refused stays refused, though it would be accepted by now.
+/// A repeated commit stays refused even if it could be accepted now.
 #[test]
-fn a_birth_refused_for_its_name_is_refused_again_when_the_name_is_free() {
+fn a_refused_creation_stays_refused_when_its_name_is_free() {
     in_parallel(async {
         let (_, store, mut sender, mut runs) = begun(1).await;
         let end = runs[0].end(step("last"));
@@ -144,9 +144,9 @@ fn a_birth_refused_for_its_name_is_refused_again_when_the_name_is_free() {
     });
 }
 
-/// In one batch, a name is free once its stream is gone.
+/// A removal frees its name for later commits of the same batch.
 #[test]
-fn a_birth_behind_a_removal_finds_the_name_free() {
+fn a_creation_can_use_the_name_of_an_earlier_removal() {
     in_parallel(async {
         let (_, store, mut sender, mut runs) = begun(1).await;
         let end = runs[0].end(step("last"));
@@ -161,9 +161,9 @@ fn a_birth_behind_a_removal_finds_the_name_free() {
     });
 }
 
-/// Somebody holds the head of one run for long: the steps of others are not held up by it.
+/// A head that stays locked does not delay the steps of other runs.
 #[test]
-fn steps_behind_a_head_that_is_held_go_on() {
+fn steps_of_other_runs_do_not_wait_for_a_locked_head() {
     in_parallel(async {
         let (place, store, mut sender, mut runs) = begun(2).await;
         let sql = place.sql().await;
@@ -174,32 +174,31 @@ fn steps_behind_a_head_that_is_held_go_on() {
         while records(&store, runs[1].stream).await != runs[1].written {
             tokio::task::yield_now().await;
         }
-        assert!(!sending.is_finished(), "the other one is waited for");
+        assert!(!sending.is_finished(), "the step of the locked run waits");
         sql.batch_execute("COMMIT").await.unwrap();
         assert!(sending.await.unwrap().iter().all(is_committed));
         assert_eq!(records(&store, runs[0].stream).await, runs[0].written);
     });
 }
 
-/// A plan that was made for a table of three rows meets one of a thousand, and looks at no more
-/// rows than before.
+/// A plan that was made for a table of three rows reads no more rows when the table has a thousand.
 #[test]
-fn a_step_meets_its_head_alone_however_many_there_are() {
+fn a_step_reads_only_its_own_head() {
     in_parallel(async {
         let (place, store, _, mut runs) = begun(3).await;
         let mut sql = place.sql().await;
         sql.batch_execute("ANALYZE").await.unwrap();
-        let few = looked_at(&mut sql, &mut runs[0]).await;
+        let few = heads_read(&mut sql, &mut runs[0]).await;
         let names: Vec<String> = (0..1_000).map(|n| format!("more-{n}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         create(&store, &names).await;
-        let many = looked_at(&mut sql, &mut runs[0]).await;
+        let many = heads_read(&mut sql, &mut runs[0]).await;
         assert!(few < 5 && many < 5, "{few} among three, {many} among many");
     });
 }
 
-/// How many heads a step looks at, which this connection takes.
-async fn looked_at(sql: &mut Client, run: &mut Run) -> i64 {
+/// Executes a step on this connection, and returns the number of heads that it reads.
+async fn heads_read(sql: &mut Client, run: &mut Run) -> i64 {
     let call = sql.transaction().await.unwrap();
     let seen = i64::try_from(run.written.len()).unwrap();
     run.append(step("s"));
@@ -218,10 +217,10 @@ async fn looked_at(sql: &mut Client, run: &mut Run) -> i64 {
     rows
 }
 
-/// Invariants 4 and 6: killed at random, steps, ends and creations are there or not, and sent again
-/// they are there once.
+/// Invariants 4 and 6: plain commits on killed connections took effect or not; sent again, they take
+/// effect once.
 #[test]
-fn plain_commits_on_killed_connections_land_once() {
+fn plain_commits_on_killed_connections_take_effect_once() {
     in_parallel(async {
         let (place, store, mut sender, mut runs) = begun(3).await;
         let over = Arc::new(AtomicBool::new(false));
@@ -235,7 +234,7 @@ fn plain_commits_on_killed_connections_land_once() {
             tokio::spawn(async move {
                 let mut next = 0;
                 while !over.load(Ordering::Relaxed) {
-                    // Not more often than work goes on.
+                    // Not more often than the work progresses.
                     let now = sent.load(Ordering::Relaxed);
                     if now >= next {
                         let lines = sql.query(kill, &[&namespace]).await.unwrap();

@@ -14,12 +14,12 @@ use crate::support::{Place, Sender, create, in_parallel, records};
 /// Nodes that share the few connections of the pooler.
 const NODES: usize = 6;
 const BATCHES: usize = 20;
-/// Enough for a batch to be mostly work, so that batches of a node would travel one behind the
-/// other where nothing is in between.
+/// Enough for a batch to be mostly work, so that batches of a node would be pipelined without a
+/// pooler.
 const STREAMS: usize = 100;
 
-/// The pooler that these tests share; none where PgBouncer cannot be installed, and then nothing is
-/// tested.
+/// The pooler that these tests share. Returns `None` if PgBouncer is not installed; the tests are then
+/// skipped.
 fn pooler() -> Option<&'static Pooler> {
     static SHARED: LazyLock<Option<Pooler>> = LazyLock::new(|| Pooler::start(Server::shared()));
     if SHARED.is_none() {
@@ -59,15 +59,15 @@ fn many_nodes_share_a_few_connections_to_the_server() {
             node.await.unwrap();
         }
         let store = place.store().await;
-        // And the one that created it.
+        // The first record is that of the creation.
         assert_eq!(records(&store, stream).await.len(), NODES * BATCHES + 1);
     });
 }
 
-/// PgBouncer tears apart what is sent behind another statement: half of it goes to one process and
-/// half to the next.
+/// PgBouncer splits pipelined statements: one half goes to one server process and the other half to
+/// another.
 #[test]
-fn nothing_is_sent_to_a_pooler_behind_another_batch() {
+fn batches_are_not_pipelined_through_a_pooler() {
     let Some(pooler) = pooler() else { return };
     in_parallel(async {
         let place = Place::at(pooler.url());
@@ -93,7 +93,7 @@ fn nothing_is_sent_to_a_pooler_behind_another_batch() {
     });
 }
 
-/// Sends batches of an event for each of these streams, which nobody else writes to.
+/// Sends batches with an event for each of these streams, to which no other sender writes.
 async fn send_everywhere(
     store: Arc<PostgresStore>,
     streams: Vec<StreamNumber>,

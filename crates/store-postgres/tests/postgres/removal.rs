@@ -1,18 +1,18 @@
-//! Removing leaves nothing behind, though the frames go little by little.
+//! The frames of a removed stream are deleted in small steps.
 
 use everstep_store::{Commit, Store};
 use everstep_store_testkit::sample::{closing, event, inbox, removal};
 
 use crate::support::{Place, create, in_parallel};
 
-/// How many rows a table has.
+/// The number of rows of a table.
 async fn count(sql: &tokio_postgres::Client, table: &str) -> i64 {
     let count = format!("SELECT count(*) FROM {table}");
     sql.query_one(&count, &[]).await.unwrap().get(0)
 }
 
 #[test]
-fn frames_of_a_removed_stream_are_cleared_away() {
+fn frames_of_a_removed_stream_are_deleted() {
     in_parallel(async {
         let place = Place::new();
         let store = place.store().await;
@@ -32,11 +32,7 @@ fn frames_of_a_removed_stream_are_cleared_away() {
         while count(&sql, "garbage").await > 0 {
             tokio::task::yield_now().await;
         }
-        assert_eq!(
-            count(&sql, "frames").await,
-            1,
-            "that of the stream that is kept"
-        );
+        assert_eq!(count(&sql, "frames").await, 1, "that of the other stream");
         assert_eq!(count(&sql, "streams").await, 1);
     });
 }

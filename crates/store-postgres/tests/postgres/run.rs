@@ -1,4 +1,4 @@
-//! A run, and what its executor has done.
+//! A run and its executor.
 
 use everstep_model::{NodeId, Nonce, Record, RunStatus, StreamNumber};
 use everstep_store::{AppendCommit, Claim, Commit, ExecutorLease, Fence, Guard, Outcome};
@@ -15,7 +15,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// The creation of a run that is taken at once.
+    /// The creation of a run that is claimed at once.
     pub(crate) fn creation(name: &str) -> Commit {
         let mut creating = creation(name);
         creating.claim = Some(Claim {
@@ -27,7 +27,7 @@ impl Run {
         creating.into()
     }
 
-    /// The run that a creation has become.
+    /// The run that a creation created.
     pub(crate) fn created(creation: &Commit, outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Committed {
@@ -66,7 +66,7 @@ impl Run {
         with_progress(append)
     }
 
-    /// The last append: the run is over, unless something has come that its executor has not seen.
+    /// The append that ends the run, unless it has records that the executor has not seen.
     pub(crate) fn end(&mut self, record: Record) -> Commit {
         let mut end = self.appending(vec![record]);
         end.guards.push(Guard::InboxSeen(1));
@@ -77,7 +77,7 @@ impl Run {
         end.into()
     }
 
-    /// How many rows of frames it has, and how long its tail is.
+    /// The number of its rows in `frames`, and the length of its tail.
     pub(crate) async fn shape(&self, sql: &Client) -> (i64, i32) {
         let shape = "SELECT (SELECT count(*) FROM frames WHERE stream = number), octet_length(tail) \
             FROM streams WHERE number = $1";
@@ -85,7 +85,7 @@ impl Run {
         (line.get(0), line.get(1))
     }
 
-    /// Its stream's number, as the database knows it.
+    /// The number of its stream, as the database stores it.
     pub(crate) fn number(&self) -> i64 {
         i64::try_from(self.stream.0).unwrap()
     }

@@ -38,8 +38,8 @@ async fn database_time(sql: &Client) -> Timestamp {
     Timestamp::from_millis(time.get::<_, i64>(0).try_into().unwrap())
 }
 
-/// Nodes take and free slots of one limit. A slot never has two holders: each node finds its own
-/// value in every slot that it was given.
+/// Nodes take and free slots of one limit. Each node finds its own value in every slot that it took,
+/// so a slot never has two holders.
 #[test]
 fn a_slot_has_one_holder() {
     in_parallel(async {
@@ -122,7 +122,7 @@ fn times_are_those_after_the_locks() {
         }
         assert!(
             database_time(&watch).await < due,
-            "it waits before its time"
+            "it waits before the time of its guard"
         );
         while database_time(&watch).await < due {
             tokio::task::yield_now().await;
@@ -141,7 +141,7 @@ fn times_are_those_after_the_locks() {
     });
 }
 
-/// A page is full although rows in it are damaged, so that readers go on to the next one.
+/// A page is full although rows in it are damaged, so that readers continue with the next one.
 #[test]
 fn damaged_rows_are_left_out_of_full_pages() {
     in_parallel(async {

@@ -1,4 +1,4 @@
-//! A namespace of its own for every test, on the server that all of them share.
+//! A namespace for each test, on a server that all tests share.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use everstep_store_postgres::{Options, PostgresStore};
 use everstep_store_testkit::{Reopen, block_on, sample};
 use tokio_postgres::{Client, NoTls};
 
-/// An installation that nobody else uses.
+/// An installation for one test.
 #[derive(Clone)]
 pub(crate) struct Place {
     url: String,
@@ -20,17 +20,17 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// On the shared server; its leases are judged by the database.
+    /// On the shared server. The database judges leases.
     pub(crate) fn new() -> Self {
         Self::on(Server::shared())
     }
 
-    /// On a server of the test's own.
+    /// On another server.
     pub(crate) fn on(server: &Server) -> Self {
         Self::at(server.url())
     }
 
-    /// At this address, which leads to a server.
+    /// At this address.
     pub(crate) fn at(url: String) -> Self {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let number = MADE.fetch_add(1, Ordering::Relaxed);
@@ -41,19 +41,19 @@ impl Place {
         }
     }
 
-    /// Its leases are judged by this clock.
+    /// On the shared server. This clock judges leases.
     pub(crate) fn with_clock(clock: Arc<dyn Clock>) -> Self {
         Self::new().judged_by(clock)
     }
 
-    /// The same, but its leases are judged by this clock.
+    /// Judges leases by this clock.
     pub(crate) fn judged_by(self, clock: Arc<dyn Clock>) -> Self {
         let clock = Some(clock);
         Self { clock, ..self }
     }
 
     pub(crate) fn options(&self) -> Options {
-        // Its connections can be told from those of other tests.
+        // Identifies its connections.
         let url = format!("{}?application_name={}", self.url, self.namespace);
         let options = Options::new(&url).unwrap();
         let options = options.namespace(&self.namespace).unwrap();
@@ -67,8 +67,7 @@ impl Place {
         Arc::new(PostgresStore::open(self.options()).await.unwrap())
     }
 
-    /// A connection beside those of the store, whose statements find the tables by their plain
-    /// names.
+    /// A separate connection, whose search path is the schema.
     pub(crate) async fn sql(&self) -> Client {
         let (client, connection) = tokio_postgres::connect(&self.url, NoTls).await.unwrap();
         tokio::spawn(connection);
@@ -90,7 +89,7 @@ impl Reopen for Place {
     }
 }
 
-/// Runs a test whose tasks are on several threads.
+/// Runs a test on several threads.
 pub(crate) fn in_parallel(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -99,13 +98,12 @@ pub(crate) fn in_parallel(test: impl Future<Output = ()>) {
     runtime.unwrap().block_on(test);
 }
 
-/// A node that numbers its commits and sends them until it knows what they became, as the engine's
-/// committer does.
+/// Numbers commits and sends them until their outcome is known, like the engine's committer.
 pub(crate) struct Sender {
     store: Arc<PostgresStore>,
     node: NodeId,
     sent: u64,
-    /// How often it had to send again.
+    /// The number of repeated batches.
     pub(crate) repeated: u64,
 }
 
@@ -124,7 +122,7 @@ impl Sender {
         self.node
     }
 
-    /// Under which id the last commit was sent.
+    /// The id of the last commit.
     pub(crate) fn last_id(&self) -> CommitId {
         CommitId {
             node: self.node,
@@ -170,7 +168,7 @@ pub(crate) async fn create(store: &PostgresStore, names: &[&str]) -> Vec<StreamN
     created.collect()
 }
 
-/// Every record of a stream, which must be numbered without gaps.
+/// Reads all records of a stream, which must have no gaps.
 pub(crate) async fn records(store: &PostgresStore, stream: StreamNumber) -> Vec<Record> {
     let head = store
         .head(StreamRef::Number(stream))
@@ -199,7 +197,7 @@ pub(crate) async fn records(store: &PostgresStore, stream: StreamNumber) -> Vec<
     records
 }
 
-/// The number of the stream of this name.
+/// The number of the stream with this name.
 pub(crate) async fn number_of(store: &PostgresStore, name: &str) -> Option<StreamNumber> {
     let name = StreamRef::Name(StreamName::from_stored(name));
     let head = store.head(name).await.unwrap();

@@ -53,7 +53,7 @@ fn a_journal_is_read_across_rows_and_tail_in_pages_of_any_size() {
 }
 
 #[test]
-fn a_long_frame_takes_the_tail_along_and_leaves_the_head_short() {
+fn a_long_frame_moves_the_tail_to_a_row() {
     in_parallel(async {
         let (store, sql, mut sender, mut run) = begun().await;
         let append = run.append(step("short"));
@@ -68,7 +68,7 @@ fn a_long_frame_takes_the_tail_along_and_leaves_the_head_short() {
 }
 
 #[test]
-fn who_has_not_seen_an_event_is_told_of_it_behind_the_tail() {
+fn an_executor_receives_unseen_events_behind_the_tail() {
     in_parallel(async {
         let (store, _, mut sender, mut run) = begun().await;
         for n in 0..3 {
@@ -85,9 +85,9 @@ fn who_has_not_seen_an_event_is_told_of_it_behind_the_tail() {
             panic!("it holds the run");
         };
         assert_eq!(first, RecordNumber(seen + 1));
-        let told: Vec<Record> = before.into_iter().map(|entry| entry.record).collect();
+        let unseen: Vec<Record> = before.into_iter().map(|entry| entry.record).collect();
         assert_eq!(
-            told,
+            unseen,
             [run.written[run.written.len() - 1].clone(), event("news")]
         );
         run.written.extend([event("news"), step("next")]);

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use everstep_model::RunStatus;
-use everstep_store::{Gate, KeyPart, Lease, Outcome, Row, RowKey, SharedKind, Store, StoreError};
+use everstep_model::{ErrorCode, RunStatus};
+use everstep_store::{Gate, KeyPart, Lease, Outcome, Row, RowKey, SharedKind, Store};
 use everstep_store_postgres::PostgresStore;
 use everstep_store_testkit::property::{Account, Workload};
 use everstep_store_testkit::sample::{run_creation, shared};
@@ -68,7 +68,7 @@ fn a_schema_of_the_previous_format_is_upgraded_with_everything_in_it() {
         let foreign = "CREATE FUNCTION application() RETURNS int LANGUAGE sql AS 'SELECT 42'";
         let of_place = place.sql().await;
         of_place.batch_execute(foreign).await.unwrap();
-        // Two nodes of the new release come at once.
+        // Two nodes of the new release open it at once.
         let opened = [place.options(), place.options()]
             .map(|options| tokio::spawn(async move { PostgresStore::open(options).await }));
         let [one, other] = opened;
@@ -112,31 +112,51 @@ async fn refuses_the_previous_release(sql: &Client) {
     assert_eq!(refusing.get::<_, i64>(0), 2);
 }
 
-/// A node of this release that is still running when a later release upgrades the schema.
+/// A node of this release that is still running when a later release upgrades the schema gets an
+/// error that is not retried.
 #[test]
-fn an_upgrade_while_a_node_runs_stops_its_commits_and_leases() {
+fn an_upgrade_while_a_node_runs_ends_its_commits_and_leases() {
     in_parallel(async {
         let place = Place::new();
         let store = place.store().await;
         let mut sender = Sender::new(store.clone());
         let mut run = Run::begin(&mut sender, "before").await;
-        let sql = place.sql().await;
-        let upgrade = ["append_batch", "plain_batch", "commit_batch", "renew_lease"]
-            .map(|name| format!("ALTER FUNCTION {name}_4 RENAME TO {name}_5"));
-        sql.batch_execute(&upgrade.join(";")).await.unwrap();
-        let is_refused = |error: StoreError| match error {
-            StoreError::Unavailable { detail } => detail.contains("of another format"),
-            _ => false,
-        };
-        let step = run.append(everstep_store_testkit::sample::step("s"));
-        assert!(store.commit(&[step]).await.is_err_and(is_refused));
-        let judged = everstep_store_testkit::sample::inbox(run.stream, vec![]);
-        assert!(store.commit(&[judged.into()]).await.is_err_and(is_refused));
         let lease = Lease {
             node: sender.node(),
             ttl: std::time::Duration::from_secs(1),
         };
-        assert!(store.renew(lease).await.is_err_and(is_refused));
+        let sql = place.sql().await;
+        let refusing = "CREATE OR REPLACE FUNCTION renew_lease_4(clock bigint, this_node bigint, ttl bigint) \
+            RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''upgraded'' USING ERRCODE = ''ES004''; END'";
+        let renamed = ["append_batch", "plain_batch", "commit_batch"]
+            .map(|name| format!("ALTER FUNCTION {name}_4 RENAME TO {name}_5"));
+        let upgrade = format!("{};{refusing}", renamed.join(";"));
+        sql.batch_execute(&upgrade).await.unwrap();
+        let step = run.append(everstep_store_testkit::sample::step("s"));
+        let judged = everstep_store_testkit::sample::inbox(run.stream, vec![]).into();
+        // Functions that are missing although the format is the same are damage.
+        let missing = store.commit(std::slice::from_ref(&step)).await.unwrap_err();
+        assert_eq!(missing.code(), ErrorCode::StoreCorrupt, "{missing}");
+        assert!(missing.to_string().contains("append_batch_4"), "{missing}");
+        sql.batch_execute("UPDATE meta SET format = 5")
+            .await
+            .unwrap();
+        let errors = [
+            store.commit(&[step]).await.unwrap_err(),
+            store.commit(&[judged]).await.unwrap_err(),
+            store.renew(lease).await.unwrap_err(),
+        ];
+        for error in errors {
+            assert_eq!(error.code(), ErrorCode::StoreNewer, "{error}");
+            let text = error.to_string();
+            for part in [
+                "which another release has upgraded",
+                "version 5",
+                "upgrade Everstep",
+            ] {
+                assert!(text.contains(part), "{text}");
+            }
+        }
     });
 }
 

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use everstep_model::{RecordNumber, RunStatus, StreamNumber, Term};
-use everstep_store::{Guard, ListQuery, Outcome, Refusal, Row, Store, StreamRef};
+use everstep_store::{Commit, Guard, ListQuery, Outcome, Refusal, Row, Store, StreamRef};
 
 use crate::batch;
+use crate::block_on::block_on;
 use crate::fixture::Fixture;
 use crate::sample::{
     closing, creation, event, generation, idempotency, inbox, removal, row_change, rpc, run,
@@ -228,4 +229,35 @@ pub async fn guards_are_judged_after_the_stream_is_removed<S: Store>(f: &Fixture
         assert_eq!(f.refuse(clear(guard)).await, Refusal::NoStream);
     }
     f.accept(clear(Guard::RowAbsent(absent.key()))).await;
+}
+
+/// Of concurrent commits that require and delete the same rows of a removed stream, one deletes each
+/// row.
+pub async fn concurrent_guards_hold_after_the_stream_is_gone<S: Store>(f: &Fixture<S>) {
+    for round in 0..10 {
+        let stream = f.create(&format!("{round}")).await;
+        let timers = (0..20).map(|due| Row::Timer(timer(stream, due, None)));
+        let timers: Vec<Row> = timers.collect();
+        let mut commit = closing(stream);
+        commit.rows.put.clone_from(&timers);
+        f.accept(commit).await;
+        f.accept(removal(&[stream])).await;
+        let deletions = timers.iter().map(|timer| {
+            let mut commit = row_change(stream);
+            commit.guards.push(Guard::RowPresent(timer.key()));
+            commit.rows.delete.push(timer.key());
+            Commit::from(commit)
+        });
+        let deletions: Vec<Commit> = deletions.collect();
+        let outcomes = std::thread::scope(|threads| {
+            let commit = || block_on(f.store.commit(&deletions)).unwrap();
+            let both = [threads.spawn(commit), threads.spawn(commit)];
+            both.map(|outcomes| outcomes.join().unwrap())
+        });
+        for (one, other) in outcomes[0].iter().zip(&outcomes[1]) {
+            let absent = Outcome::Refused(Refusal::RowAbsent);
+            let refused = [one, other].map(|outcome| *outcome == absent);
+            assert!(refused[0] != refused[1], "{one:?} {other:?}");
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Where a row is in the table `rows`, and what it holds there. `docs/format.md` describes it.
+//! Keys and values of the table `rows`. `docs/format.md` describes them.
 
 use everstep_model::{RecordNumber, StreamNumber, Timestamp};
 use everstep_store::encoding::{self, Damaged, In, Out, Unreadable, put_timer, tail, take_timer};
@@ -8,7 +8,7 @@ use everstep_store::{
 
 use crate::number::{count, millis, uncount};
 
-/// The kinds of rows. Those from `Dedup` to `Producer` belong to a stream and are removed with it.
+/// The kinds of rows. Those from `Dedup` to `Producer` are removed with their stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Timer = 1,
@@ -52,104 +52,79 @@ impl Kind {
     /// Whether commits of several streams write such rows, so that a stream's own lock does not
     /// protect them.
     pub(crate) fn is_shared(self) -> bool {
-        match self {
-            Self::Timer | Self::Dedup | Self::Rpc | Self::Outbox | Self::Producer => false,
-            Self::Idempotency | Self::Generation | Self::Stream => true,
-            Self::Schedule
-            | Self::Slot
-            | Self::Waiter
-            | Self::Rate
-            | Self::Fair
-            | Self::Collecting
-            | Self::Attribute
-            | Self::OpenRpc => true,
-        }
+        !matches!(
+            self,
+            Self::Timer | Self::Dedup | Self::Rpc | Self::Outbox | Self::Producer
+        )
     }
 
-    /// Whether such rows go when their stream is removed.
+    /// Whether such rows are removed with their stream.
     pub(crate) fn goes_with_stream(self) -> bool {
         self > Self::Generation && self <= Self::Producer
     }
 }
 
-/// Where a row is.
+/// The columns of `rows` that identify a row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct RowPlace {
+pub(crate) struct StoredKey {
     pub(crate) kind: Kind,
     pub(crate) stream: StreamNumber,
     pub(crate) key: Vec<u8>,
     pub(crate) due: Option<i64>,
 }
 
-impl RowPlace {
+impl StoredKey {
     pub(crate) fn of(key: &RowKey) -> Self {
-        let mut out = Out::default();
-        let (kind, stream) = match key {
-            RowKey::Timer(timer) => return Self::of_timer(timer),
-            RowKey::Rpc(stream, id) => {
-                tail(&mut out, id.0.as_bytes());
-                (Kind::Rpc, *stream)
-            }
+        match key {
+            RowKey::Timer(timer) => Self::of_timer(timer),
+            RowKey::Rpc(stream, id) => Self::of_id(Kind::Rpc, *stream, &id.0),
             RowKey::Idempotency(workflow, id) => {
+                let mut out = Out::default();
                 out.text(workflow.as_str());
                 tail(&mut out, id.as_bytes());
-                (Kind::Idempotency, StreamNumber(0))
+                Self::new(Kind::Idempotency, StreamNumber(0), out.0)
             }
-            RowKey::Generation(run) => {
-                tail(&mut out, run.as_str().as_bytes());
-                (Kind::Generation, StreamNumber(0))
-            }
-            RowKey::Outbox(stream, id) => {
-                tail(&mut out, id.as_bytes());
-                (Kind::Outbox, *stream)
-            }
-            RowKey::Stream(stream) => (Kind::Stream, *stream),
-            RowKey::Producer(stream, id) => {
-                tail(&mut out, id.as_bytes());
-                (Kind::Producer, *stream)
-            }
-            RowKey::Shared(key) => {
-                out.raw(&encoding::shared_key(key));
-                (key.kind().into(), StreamNumber(0))
-            }
-        };
-        Self {
-            kind,
-            stream,
-            key: out.0,
-            due: None,
+            RowKey::Generation(run) => Self::of_id(Kind::Generation, StreamNumber(0), run.as_str()),
+            RowKey::Outbox(stream, id) => Self::of_id(Kind::Outbox, *stream, id),
+            RowKey::Stream(stream) => Self::new(Kind::Stream, *stream, Vec::new()),
+            RowKey::Producer(stream, id) => Self::of_id(Kind::Producer, *stream, id),
+            RowKey::Shared(key) => Self::new(
+                key.kind().into(),
+                StreamNumber(0),
+                encoding::shared_key(key),
+            ),
         }
     }
 
-    /// Where the place of a dedup id is kept.
-    pub(crate) fn of_dedup(stream: StreamNumber, id: &str) -> Self {
+    pub(crate) fn of_id(kind: Kind, stream: StreamNumber, id: &str) -> Self {
         let mut out = Out::default();
         tail(&mut out, id.as_bytes());
-        Self {
-            kind: Kind::Dedup,
-            stream,
-            key: out.0,
-            due: None,
-        }
+        Self::new(kind, stream, out.0)
     }
 
-    /// The order of keys is that of timers of one stream; the due time is a column too, for the
-    /// order of all of them.
+    /// Keys order the timers of a stream; the column `due` orders all timers.
     fn of_timer(timer: &TimerRow) -> Self {
         let mut out = Out::default();
         let due = millis(timer.due);
         out.fixed(uncount(due));
         put_timer(&mut out, timer);
         Self {
-            kind: Kind::Timer,
-            stream: timer.stream,
-            key: out.0,
             due: Some(due),
+            ..Self::new(Kind::Timer, timer.stream, out.0)
+        }
+    }
+
+    fn new(kind: Kind, stream: StreamNumber, key: Vec<u8>) -> Self {
+        Self {
+            kind,
+            stream,
+            key,
+            due: None,
         }
     }
 }
 
-/// What a row holds: its bytes without what only the commit knows, and that.
+/// Encodes a row: its value, and the part that only the commit can fill in, its place.
 pub(crate) fn contents(row: &Row) -> (Vec<u8>, Option<i64>) {
     match row {
         Row::Timer(timer) => (put_timer(&mut Out::default(), timer), None),
@@ -186,8 +161,8 @@ pub(crate) fn contents(row: &Row) -> (Vec<u8>, Option<i64>) {
     }
 }
 
-/// What a stored row must hold to equal this one. A row whose time is yet to be filled in equals no
-/// stored row; no stored time is negative.
+/// Encodes a row to compare it with a stored one. A row whose time is to be filled in differs from
+/// every stored row, because no stored time is negative.
 pub(crate) fn expected_contents(row: &Row) -> (Vec<u8>, Option<i64>) {
     let (bytes, place) = contents(row);
     match row {
@@ -196,31 +171,30 @@ pub(crate) fn expected_contents(row: &Row) -> (Vec<u8>, Option<i64>) {
     }
 }
 
-/// The row of a key, from what it holds.
-pub(crate) fn row(key: &RowKey, bytes: &[u8], place: Option<i64>) -> Result<Row, Unreadable> {
+/// Decodes the row of a key.
+pub(crate) fn decode(key: &RowKey, bytes: &[u8], place: Option<i64>) -> Result<Row, Unreadable> {
     if let RowKey::Timer(timer) = key {
         return Ok(Row::Timer(timer.clone()));
     }
     let mut row = encoding::decode_row(key, bytes)?;
-    if let (Row::Shared(row), Some(time)) = (&mut row, place) {
-        row.committed_at = CommitTime::At(Timestamp::from_millis(uncount(time)));
-    }
-    let place = uncount(place.unwrap_or(0));
+    let number = uncount(place.unwrap_or(0));
     match &mut row {
-        Row::Generation(row) => row.stream = StreamNumber(place),
-        Row::Producer(row) => row.end = RecordNumber(place),
-        Row::Timer(_)
-        | Row::Rpc(_)
-        | Row::Idempotency(_)
-        | Row::Outbox(_)
-        | Row::Stream(_)
-        | Row::Shared(_) => {}
+        Row::Generation(row) => row.stream = StreamNumber(number),
+        Row::Producer(row) => row.end = RecordNumber(number),
+        Row::Shared(row) if place.is_some() => {
+            row.committed_at = CommitTime::At(Timestamp::from_millis(number));
+        }
+        _ => {}
     }
     Ok(row)
 }
 
-/// A timer from its stream, its key and what its row holds.
-pub(crate) fn timer(stream: StreamNumber, key: &[u8], bytes: &[u8]) -> Result<TimerRow, Damaged> {
+/// Decodes a timer.
+pub(crate) fn decode_timer(
+    stream: StreamNumber,
+    key: &[u8],
+    bytes: &[u8],
+) -> Result<TimerRow, Damaged> {
     let mut input = In(key);
     let due = Timestamp::from_millis(input.fixed()?);
     let (purpose, location) = take_timer(&mut input, bytes)?;
