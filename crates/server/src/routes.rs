@@ -63,12 +63,12 @@ pub(crate) fn build(services: &Services, table: Vec<Route>) -> Router {
 
 async fn unknown_route() -> Failure {
     let detail = "there is no such route; `/openapi.json` lists all routes";
-    Failure::new(StatusCode::NOT_FOUND, detail).coded(ErrorCode::NoRoute)
+    Failure::new(StatusCode::NOT_FOUND, ErrorCode::NoRoute, detail)
 }
 
 async fn unknown_method() -> Failure {
     let detail = "the route does not support this method";
-    Failure::new(StatusCode::METHOD_NOT_ALLOWED, detail).coded(ErrorCode::NoRoute)
+    Failure::new(StatusCode::METHOD_NOT_ALLOWED, ErrorCode::NoRoute, detail)
 }
 
 /// The routes of a node with all roles.

@@ -1,23 +1,21 @@
 //! `POST` to a journal appends events and answers, each in a commit of its own, in order. What a
 //! producer sends again takes effect once.
 
-use axum::body::Body;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::Response;
 use everstep_engine::streams::{ContentType, Journal, Producer, StreamError};
-use everstep_engine::{Answer, AnswerError, Answered, Engine, SendError, SendEvent, Sent};
+use everstep_engine::{Answer, Answered, Engine, SendEvent, Sent};
 use everstep_model::{ErrorCode, Name, Payload, RecordNumber};
 use everstep_protocol::access::Scope;
 
-use super::address::{JournalAddress, forbidden, reserved};
+use super::address::{JournalAddress, reserved};
 use super::appended::{Appended, parse};
 use crate::auth::Caller;
 use crate::failure::Failure;
 use crate::stream_protocol as names;
-use crate::streams::StreamServer;
-use crate::streams::header_values::{is_true, text};
-use crate::streams::producer_headers::producer;
+use crate::streams::headers::{is_true, producer, text};
 use crate::streams::reply::Reply;
+use crate::streams::{StreamRequest, StreamServer};
 
 /// Appends to one journal for one caller.
 pub(super) struct Appender<'a> {
@@ -27,57 +25,14 @@ pub(super) struct Appender<'a> {
     pub(super) caller: &'a Caller,
 }
 
-pub(super) struct JournalAppend {
-    pub(super) headers: HeaderMap,
-    pub(super) body: Body,
-}
-
 struct AppendedRecord {
     number: RecordNumber,
     is_new: bool,
 }
 
-struct Rejection {
-    failure: Failure,
-    /// Whether the run, or the addressed generation of it, has ended.
-    closed: bool,
-}
-
-impl From<Failure> for Rejection {
-    fn from(failure: Failure) -> Self {
-        Self {
-            failure,
-            closed: false,
-        }
-    }
-}
-
-impl From<SendError> for Rejection {
-    fn from(error: SendError) -> Self {
-        let closed = matches!(
-            error,
-            SendError::Finished(_) | SendError::OtherGeneration(_)
-        );
-        Self {
-            failure: error.into(),
-            closed,
-        }
-    }
-}
-
-impl From<AnswerError> for Rejection {
-    fn from(error: AnswerError) -> Self {
-        let closed = matches!(error, AnswerError::OtherGeneration(_));
-        Self {
-            failure: error.into(),
-            closed,
-        }
-    }
-}
-
 impl Appender<'_> {
-    pub(super) async fn append(&self, append: JournalAppend) -> Result<Response<Body>, Failure> {
-        let JournalAppend { headers, body } = append;
+    pub(super) async fn append(&self, request: StreamRequest) -> Result<Response, Failure> {
+        let headers = request.headers;
         let producer = producer(&headers)?;
         if is_true(&headers, &names::CLOSED) {
             return Err(reserved("only the engine closes journals; cancel the run"));
@@ -91,15 +46,19 @@ impl Appender<'_> {
         let journal = self.server.streams.journal(run, *generation).await?;
         if ContentType::new(content_type) != journal.info.content_type {
             let detail = "records of a journal are `application/json`";
-            return Err(Failure::new(StatusCode::CONFLICT, detail).coded(ErrorCode::StreamType));
+            return Err(Failure::new(
+                StatusCode::CONFLICT,
+                ErrorCode::StreamType,
+                detail,
+            ));
         }
-        let records = parse(&self.server.body_limits.read(body).await?)?;
+        let records = parse(&self.server.body_limits.read(request.body).await?)?;
         let (mut last, mut is_new) = (RecordNumber(0), false);
         for (index, record) in records.into_iter().enumerate() {
             let dedup_id = producer.as_ref().map(|producer| dedup_id(producer, index));
             let appended = self.record(&journal, record, dedup_id).await;
-            let appended = appended
-                .map_err(|rejection| into_failure(rejection, &journal, producer.as_ref()))?;
+            let appended =
+                appended.map_err(|failure| with_end(failure, &journal, producer.as_ref()))?;
             is_new |= appended.is_new;
             last = last.max(appended.number);
         }
@@ -107,10 +66,13 @@ impl Appender<'_> {
             true => StatusCode::OK,
             false => StatusCode::NO_CONTENT,
         };
+        let (epoch, seq) = producer
+            .map(|producer| (producer.epoch, producer.seq))
+            .unzip();
         Ok(Reply::new(status)
             .at(journal.behind(last))
-            .with_some(names::PRODUCER_EPOCH, producer.as_ref().map(|p| p.epoch))
-            .with_some(names::PRODUCER_SEQ, producer.as_ref().map(|p| p.seq))
+            .with_some(names::PRODUCER_EPOCH, epoch)
+            .with_some(names::PRODUCER_SEQ, seq)
             .empty())
     }
 
@@ -120,14 +82,11 @@ impl Appender<'_> {
         journal: &Journal,
         record: Appended,
         producer_id: Option<String>,
-    ) -> Result<AppendedRecord, Rejection> {
+    ) -> Result<AppendedRecord, Failure> {
         // A later generation of the run has a journal of its own.
         if journal.info.closed {
             let next = journal.info.next;
-            return Err(Rejection {
-                failure: StreamError::Closed { next }.into(),
-                closed: true,
-            });
+            return Err(StreamError::Closed { next }.into());
         }
         match record {
             Appended::Event {
@@ -161,14 +120,14 @@ impl Appender<'_> {
         name: String,
         payload: Payload,
         dedup_id: Option<String>,
-    ) -> Result<AppendedRecord, Rejection> {
+    ) -> Result<AppendedRecord, Failure> {
         let JournalAddress { run, generation } = self.address;
         if !self.caller.may_send(run, *generation, &name) {
-            return Err(forbidden("the run token does not name this event").into());
+            return Err(Failure::forbidden("the run token does not name this event"));
         }
         let event = SendEvent {
             run: run.clone(),
-            name: Name::new(&name).map_err(Failure::from)?,
+            name: Name::new(&name)?,
             payload,
             dedup_id,
             by: self.by(),
@@ -181,14 +140,15 @@ impl Appender<'_> {
         Ok(AppendedRecord { number, is_new })
     }
 
-    async fn send_answer(&self, answer: Answer) -> Result<AppendedRecord, Rejection> {
+    async fn send_answer(&self, answer: Answer) -> Result<AppendedRecord, Failure> {
         if !self.caller.has(Scope::Send) {
-            let open = self.engine.open_rpc(&answer.run, &answer.rpc).await;
-            let open = open.map_err(Failure::from)?;
+            let open = self.engine.open_rpc(&answer.run, &answer.rpc).await?;
             let JournalAddress { run, generation } = self.address;
             let method = open.method.as_str();
             if !self.caller.may_answer(run, *generation, method) {
-                return Err(forbidden("the run token does not name this method").into());
+                return Err(Failure::forbidden(
+                    "the run token does not name this method",
+                ));
             }
         }
         let (number, is_new) = match self.engine.answer(answer).await? {
@@ -212,12 +172,12 @@ fn dedup_id(producer: &Producer, index: usize) -> String {
     format!("producer-{digest}")
 }
 
-/// Adds the headers of a closed stream to the error of a journal that has ended. A producer also
-/// receives its own sequence: the reference client interprets a conflict without these headers as a
-/// gap at 0 and retries forever.
-fn into_failure(rejection: Rejection, journal: &Journal, producer: Option<&Producer>) -> Failure {
-    let Rejection { failure, closed } = rejection;
-    if !closed {
+/// Adds the headers of a closed stream to the error of a run, or a generation of it, that has ended.
+/// A producer also receives its own sequence: the reference client interprets a conflict without
+/// these headers as a gap at 0 and retries forever.
+fn with_end(failure: Failure, journal: &Journal, producer: Option<&Producer>) -> Failure {
+    let ended = [ErrorCode::RunFinished, ErrorCode::StreamClosed];
+    if failure.code().is_none_or(|code| !ended.contains(&code)) {
         return failure;
     }
     let failure = failure

@@ -62,7 +62,7 @@ pub(super) fn parse(body: &[u8]) -> Result<Vec<Appended>, Failure> {
         false => vec![serde_json::from_slice(body).map_err(unreadable)?],
     };
     if envelopes.is_empty() {
-        return Err(Failure::bad_request("an append holds at least one record"));
+        return Err(Failure::bad_request("an append has at least one record"));
     }
     envelopes.into_iter().map(record).collect()
 }
@@ -98,7 +98,7 @@ fn fields<T: for<'de> Deserialize<'de>>(kind: &str, value: &Payload) -> Result<T
 }
 
 fn unreadable(error: serde_json::Error) -> Failure {
-    Failure::bad_request(format!("the body is no record of a journal: {error}"))
+    Failure::bad_request(format!("the body is not a record of a journal: {error}"))
 }
 
 #[cfg(test)]

@@ -10,8 +10,7 @@ mod appended;
 mod request;
 mod views;
 
-pub(crate) use address::is_journal;
-pub(crate) use request::{JournalRequest, Journals};
+pub(crate) use request::Journals;
 
 /// The numbers of events and answers in an append. `None` if the body is rejected.
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Responses with the headers of the Durable Streams protocol.
 
 use axum::body::{Body, Bytes};
-use axum::http::{HeaderName, HeaderValue, Response, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::Response;
 use bytes::BytesMut;
 use everstep_engine::streams::{Chunk, ContentType, as_json_array};
 use everstep_model::Offset;
@@ -9,7 +10,7 @@ use everstep_model::Offset;
 use crate::stream_protocol as names;
 
 /// Builder of a response.
-pub(crate) struct Reply(Response<Body>);
+pub(crate) struct Reply(Response);
 
 impl Reply {
     pub(crate) fn new(status: StatusCode) -> Self {
@@ -51,12 +52,12 @@ impl Reply {
         self.with(header::CACHE_CONTROL, how)
     }
 
-    pub(crate) fn body(mut self, body: impl Into<Body>) -> Response<Body> {
+    pub(crate) fn body(mut self, body: impl Into<Body>) -> Response {
         *self.0.body_mut() = body.into();
         self.0
     }
 
-    pub(crate) fn empty(self) -> Response<Body> {
+    pub(crate) fn empty(self) -> Response {
         self.0
     }
 }

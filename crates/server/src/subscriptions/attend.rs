@@ -150,6 +150,6 @@ async fn next(
 fn log_error(id: &str, result: Result<bool, SubscriptionError>) {
     match result {
         Ok(_) | Err(SubscriptionError::NotFound) => {}
-        Err(error) => tracing::warn!(id, ?error, "cannot check subscription"),
+        Err(error) => tracing::warn!(id, %error, "cannot check subscription"),
     }
 }

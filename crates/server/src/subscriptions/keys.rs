@@ -3,11 +3,12 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use everstep_engine::streams::{StreamError, StreamPath, Streams};
+use everstep_engine::streams::{StreamError, Streams};
 use everstep_store::StoreError;
-use ring::rand::SecureRandom;
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use serde_json::{Value, json};
+
+use crate::auth::stored_secret;
 
 const SEED_BYTES: usize = 32;
 const PATH: &str = "__ds/signing-key";
@@ -36,17 +37,12 @@ impl Keys {
 
     /// Returns the key of this store. The first call creates it.
     pub(super) async fn of_store(streams: &Streams) -> Result<Self, StreamError> {
-        let path = StreamPath::internal(PATH)?;
-        loop {
-            if let Some(known) = streams.document(&path).await? {
-                return Self::of_seed(&known.bytes).ok_or_else(no_key);
-            }
-            let mut seed = [0; SEED_BYTES];
-            let random = ring::rand::SystemRandom::new();
-            random.fill(&mut seed).map_err(|_| no_key())?;
-            let made = streams.put_document(&path, None, seed.to_vec().into());
-            made.await?;
-        }
+        let seed = stored_secret::<SEED_BYTES>(streams, PATH).await?;
+        let invalid = || StoreError::Corrupt {
+            place: "the signing key".to_owned(),
+            detail: "it is not a seed of Ed25519".to_owned(),
+        };
+        Ok(Self::of_seed(&seed).ok_or_else(invalid)?)
     }
 
     pub(super) fn sign(&self, text: &[u8]) -> String {
@@ -96,14 +92,6 @@ impl Keys {
 /// begins with a timestamp.
 fn claim(subscription: &str, wake_id: &str, generation: u64) -> String {
     format!("wake\n{subscription}\n{wake_id}\n{generation}")
-}
-
-fn no_key() -> StreamError {
-    StoreError::Corrupt {
-        place: "the signing key".to_owned(),
-        detail: "it cannot be read or created".to_owned(),
-    }
-    .into()
 }
 
 #[cfg(test)]

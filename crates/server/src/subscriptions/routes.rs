@@ -10,10 +10,11 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 use super::deliver::describe_streams;
-use super::error::{SubscriptionError, respond};
+use super::error::SubscriptionError;
 use super::register::Subscriptions;
 use super::requests::{StreamsBody, SubscriptionRequest, check_streams, config, parse};
 use super::state::{Link, LinkType, START, Subscription};
+use crate::json::respond;
 
 const ID_BYTES_MAX: usize = 255;
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::{Request, State};
-use axum::http::{Method, header};
+use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use everstep_engine::{Engine, Stats};
 use everstep_protocol::access::Scope;
 use prometheus_client::collector::Collector;
@@ -19,8 +19,8 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
 use crate::auth::Requirement;
+use crate::response::no_store;
 use crate::route::Route;
-use crate::route_doc::RouteDoc;
 
 const OPEN_METRICS: &str = "application/openmetrics-text";
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -115,24 +115,17 @@ pub(crate) async fn measure(
 }
 
 pub(crate) fn routes() -> Vec<Route<Arc<Metrics>>> {
-    let doc = RouteDoc::new("Read metrics in the format of Prometheus").returns_as(
-        200,
-        OPEN_METRICS,
-        "The metrics.",
-    );
-    let requires = Requirement::Scope(Scope::Read);
-    vec![Route::get("/metrics", requires, show, doc)]
+    let route = Route::get("/metrics", Requirement::Scopes(&[Scope::Read]), show)
+        .summary("Read metrics in the format of Prometheus")
+        .returns_any(200, OPEN_METRICS, "The metrics.");
+    vec![route]
 }
 
 async fn show(State(metrics): State<Arc<Metrics>>) -> Response {
     let mut text = String::new();
     // Writing to a string does not fail.
     let _ = encode(&mut text, &metrics.registry);
-    let headers = [
-        (header::CONTENT_TYPE, CONTENT_TYPE),
-        (header::CACHE_CONTROL, "no-store"),
-    ];
-    (headers, text).into_response()
+    no_store(StatusCode::OK, CONTENT_TYPE, text)
 }
 
 /// Collects the counters of the engine on demand.

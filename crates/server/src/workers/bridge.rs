@@ -34,7 +34,7 @@ pub(super) async fn execute(pool: Arc<Pool>, mut activation: Activation) {
     let number = pool.state().add(seat);
     let journal = std::mem::take(&mut activation.journal);
     // Queued runs drop their journals to save memory, and read them again when they are assigned.
-    let is_assigned = pool.state().place(number);
+    let is_assigned = pool.state().assign_or_queue(number);
     let journal = is_assigned.then_some(journal);
     let bridge = Bridge::new(pool, number, activation, journal);
     bridge.run(inbox).await;

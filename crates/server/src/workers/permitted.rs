@@ -1,6 +1,7 @@
 //! Checks what a worker may write into the journals of its runs, so that a faulty worker or a stolen
 //! key can only execute runs incorrectly. The fence decides whether it may write at all.
 
+use axum::http::StatusCode;
 use everstep_engine::{Append, Then};
 use everstep_model::record::{LoopAdvanced, RESERVED_COLLECTIONS};
 use everstep_model::{Body, ErrorCode, Origin, RecordNumber, RunStatus, check_attribute, limits};
@@ -18,7 +19,7 @@ pub(super) fn check(append: &Append) -> Result<(), Failure> {
 
 /// The error of an append that is rejected as a whole.
 pub(super) fn rejected(detail: impl Into<String>) -> Failure {
-    Failure::invalid(detail).coded(ErrorCode::InvalidAppend)
+    Failure::new(StatusCode::BAD_REQUEST, ErrorCode::InvalidAppend, detail)
 }
 
 /// Checks that an executor may leave a run in this status.
