@@ -73,6 +73,10 @@ impl Failure {
         Self::new(StatusCode::FORBIDDEN, ErrorCode::Forbidden, detail)
     }
 
+    pub(crate) fn conflict(code: ErrorCode, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, code, detail)
+    }
+
     pub(crate) fn with_status(mut self, status: StatusCode) -> Self {
         self.status = status;
         self

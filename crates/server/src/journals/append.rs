@@ -9,7 +9,7 @@ use everstep_model::{ErrorCode, Name, Payload, RecordNumber};
 use everstep_protocol::access::Scope;
 
 use super::address::{JournalAddress, reserved};
-use super::appended::{Appended, parse};
+use super::appended::{Appended, AppendedAnswer, AppendedEvent, parse};
 use crate::auth::Caller;
 use crate::failure::Failure;
 use crate::stream_protocol as names;
@@ -25,10 +25,8 @@ pub(super) struct Appender<'a> {
     pub(super) caller: &'a Caller,
 }
 
-struct AppendedRecord {
-    number: RecordNumber,
-    is_new: bool,
-}
+/// The number of an appended record, and whether it is new.
+type AppendedRecord = (RecordNumber, bool);
 
 impl Appender<'_> {
     pub(super) async fn append(&self, request: StreamRequest) -> Result<Response, Failure> {
@@ -46,21 +44,17 @@ impl Appender<'_> {
         let journal = self.server.streams.journal(run, *generation).await?;
         if ContentType::new(content_type) != journal.info.content_type {
             let detail = "records of a journal are `application/json`";
-            return Err(Failure::new(
-                StatusCode::CONFLICT,
-                ErrorCode::StreamType,
-                detail,
-            ));
+            return Err(Failure::conflict(ErrorCode::StreamType, detail));
         }
         let records = parse(&self.server.body_limits.read(request.body).await?)?;
         let (mut last, mut is_new) = (RecordNumber(0), false);
         for (index, record) in records.into_iter().enumerate() {
             let dedup_id = producer.as_ref().map(|producer| dedup_id(producer, index));
             let appended = self.record(&journal, record, dedup_id).await;
-            let appended =
+            let (number, is_first) =
                 appended.map_err(|failure| with_end(failure, &journal, producer.as_ref()))?;
-            is_new |= appended.is_new;
-            last = last.max(appended.number);
+            is_new |= is_first;
+            last = last.max(number);
         }
         let status = match producer.is_some() && is_new {
             true => StatusCode::OK,
@@ -89,73 +83,62 @@ impl Appender<'_> {
             return Err(StreamError::Closed { next }.into());
         }
         match record {
-            Appended::Event {
-                name,
-                payload,
-                dedup_id,
-            } => {
-                let dedup_id = dedup_id.or(producer_id);
-                self.send_event(name, payload, dedup_id).await
-            }
-            Appended::Answer {
-                rpc,
-                answer,
-                dedup_id,
-            } => {
-                let answer = Answer {
-                    run: self.address.run.clone(),
-                    rpc,
-                    answer,
-                    by: self.by(),
-                    dedup_id: dedup_id.or(producer_id),
-                    generation: Some(self.address.generation),
-                };
-                self.send_answer(answer).await
-            }
+            Appended::Event(event) => self.send_event(event, producer_id).await,
+            Appended::Answer(answer) => self.send_answer(answer, producer_id).await,
         }
     }
 
     async fn send_event(
         &self,
-        name: String,
-        payload: Payload,
-        dedup_id: Option<String>,
+        event: AppendedEvent,
+        producer_id: Option<String>,
     ) -> Result<AppendedRecord, Failure> {
         let JournalAddress { run, generation } = self.address;
-        if !self.caller.may_send(run, *generation, &name) {
+        if !self.caller.may_send(run, *generation, &event.name) {
             return Err(Failure::forbidden("the run token does not name this event"));
         }
         let event = SendEvent {
             run: run.clone(),
-            name: Name::new(&name)?,
-            payload,
-            dedup_id,
+            name: Name::new(&event.name)?,
+            payload: event.payload,
+            dedup_id: event.dedup_id.or(producer_id),
             by: self.by(),
             generation: Some(*generation),
         };
-        let (number, is_new) = match self.engine.send(event).await? {
+        Ok(match self.engine.send(event).await? {
             Sent::Accepted(number) => (number, true),
             Sent::Duplicate(number) => (number, false),
-        };
-        Ok(AppendedRecord { number, is_new })
+        })
     }
 
-    async fn send_answer(&self, answer: Answer) -> Result<AppendedRecord, Failure> {
+    async fn send_answer(
+        &self,
+        answer: AppendedAnswer,
+        producer_id: Option<String>,
+    ) -> Result<AppendedRecord, Failure> {
+        let JournalAddress { run, generation } = self.address;
         if !self.caller.has(Scope::Send) {
-            let open = self.engine.open_rpc(&answer.run, &answer.rpc).await?;
-            let JournalAddress { run, generation } = self.address;
-            let method = open.method.as_str();
-            if !self.caller.may_answer(run, *generation, method) {
-                return Err(Failure::forbidden(
-                    "the run token does not name this method",
-                ));
+            let open = self.engine.open_rpc(run, &answer.rpc_id).await?;
+            if !self
+                .caller
+                .may_answer(run, *generation, open.method.as_str())
+            {
+                let detail = "the run token does not name this method";
+                return Err(Failure::forbidden(detail));
             }
         }
-        let (number, is_new) = match self.engine.answer(answer).await? {
+        let answer = Answer {
+            run: run.clone(),
+            rpc: answer.rpc_id,
+            answer: answer.answer,
+            dedup_id: answer.dedup_id.or(producer_id),
+            by: self.by(),
+            generation: Some(*generation),
+        };
+        Ok(match self.engine.answer(answer).await? {
             Answered::Accepted(number) => (number, true),
             Answered::Duplicate(number) => (number, false),
-        };
-        Ok(AppendedRecord { number, is_new })
+        })
     }
 
     fn by(&self) -> Option<String> {

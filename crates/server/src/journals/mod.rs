@@ -16,8 +16,7 @@ pub(crate) use request::Journals;
 #[cfg(test)]
 pub(crate) fn fuzzed(body: &[u8]) -> Option<(usize, usize)> {
     let records = appended::parse(body).ok()?;
-    let is_event =
-        |record: &&appended::Appended| matches!(record, appended::Appended::Event { .. });
+    let is_event = |record: &&appended::Appended| matches!(record, appended::Appended::Event(_));
     let events = records.iter().filter(is_event).count();
     Some((events, records.len() - events))
 }

@@ -3,7 +3,6 @@
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
-use bytes::BytesMut;
 use everstep_engine::streams::{Chunk, ContentType, as_json_array};
 use everstep_model::Offset;
 
@@ -68,15 +67,7 @@ pub(crate) fn body_of(messages: &[Bytes], content_type: &ContentType) -> Bytes {
         return as_json_array(messages);
     }
     match messages {
-        [] => Bytes::new(),
         [one] => one.clone(),
-        many => {
-            let length = many.iter().map(Bytes::len).sum();
-            let mut whole = BytesMut::with_capacity(length);
-            for message in many {
-                whole.extend_from_slice(message);
-            }
-            whole.freeze()
-        }
+        many => many.concat().into(),
     }
 }

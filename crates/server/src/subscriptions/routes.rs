@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
@@ -74,13 +74,11 @@ fn valid_id(raw: &str) -> Result<String, SubscriptionError> {
 impl Subscriptions {
     async fn key_set(&self) -> Result<Response, SubscriptionError> {
         let keys = self.keys().await?;
-        let mut response = respond(StatusCode::OK, &keys.published());
-        let headers = response.headers_mut();
-        let kind = HeaderValue::from_static("application/jwk-set+json");
-        headers.insert(header::CONTENT_TYPE, kind);
-        let cached = HeaderValue::from_static("public, max-age=300");
-        headers.insert(header::CACHE_CONTROL, cached);
-        Ok(response)
+        let headers = [
+            (header::CONTENT_TYPE, "application/jwk-set+json"),
+            (header::CACHE_CONTROL, "public, max-age=300"),
+        ];
+        Ok((headers, keys.published().to_string()).into_response())
     }
 
     async fn create(

@@ -146,6 +146,9 @@ impl Collector for EngineStats {
             timers_near,
             ..
         } = self.0.stats();
+        let mut write = |name: &str, help: &str, metric: &dyn EncodeMetric| {
+            metric.encode(encoder.encode_descriptor(name, help, None, metric.metric_type())?)
+        };
         let counters = [
             ("runs_started", "Runs created on this node", runs_started),
             ("steps_completed", "Steps completed", steps_completed),
@@ -159,31 +162,21 @@ impl Collector for EngineStats {
             ("timers_fired", "Timers fired", timers_fired),
         ];
         for (name, help, value) in counters {
-            let counter = ConstCounter::new(value);
-            let kind = counter.metric_type();
-            counter.encode(encoder.encode_descriptor(name, help, None, kind)?)?;
+            write(name, help, &ConstCounter::new(value))?;
         }
-        let gauges = [
-            ("runs_in_memory", "Runs kept in memory", hot_runs),
-            (
-                "timers_in_memory",
-                "Timers kept in memory because they are due soon",
-                timers_near,
-            ),
-        ];
-        for (name, help, value) in gauges {
-            let gauge = ConstGauge::new(value as u64);
-            let kind = gauge.metric_type();
-            gauge.encode(encoder.encode_descriptor(name, help, None, kind)?)?;
-        }
+        let hot_runs = ConstGauge::new(hot_runs as u64);
+        write("runs_in_memory", "Runs kept in memory", &hot_runs)?;
+        let help = "Timers kept in memory because they are due soon";
+        write(
+            "timers_in_memory",
+            help,
+            &ConstGauge::new(timers_near as u64),
+        )?;
         let ended = Family::<[(&str, &str); 1], Counter>::default();
         for (status, count) in runs_ended {
-            ended
-                .get_or_create(&[("status", status.as_str())])
-                .inc_by(count);
+            let labels = [("status", status.as_str())];
+            ended.get_or_create(&labels).inc_by(count);
         }
-        let help = "Runs ended on this node, by status";
-        let kind = ended.metric_type();
-        ended.encode(encoder.encode_descriptor("runs_ended", help, None, kind)?)
+        write("runs_ended", "Runs ended on this node, by status", &ended)
     }
 }

@@ -7,8 +7,8 @@ use axum::Json;
 use everstep_protocol::worker::{ClaimAnswer, ClaimRequest, Item};
 use futures_util::future::{Either, select};
 
-use super::pool::Pool;
-use super::request::{JsonBody, OwnSession, unknown_session};
+use super::pool::{Pool, unknown_session};
+use super::request::{JsonBody, OwnSession};
 use crate::failure::Failure;
 
 pub(super) async fn claim(

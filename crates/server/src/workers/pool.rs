@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use everstep_engine::Engine;
-use everstep_model::{Entry, Timestamp};
+use everstep_model::{Entry, ErrorCode, Timestamp};
 use everstep_protocol::worker::{Assigned, News, NewsWord, OneAnswer, WireEntry};
 
 use super::queue::Queue;
-use super::request::{bad_token, unknown_session};
 use super::seat::SeatState;
 use super::state::PoolState;
 use super::token::Tokens;
@@ -26,7 +26,7 @@ const CLAIMS_PER_LIFETIME: u32 = 3;
 pub(crate) struct Pool {
     pub(super) engine: Engine,
     pub(super) tokens: Tokens,
-    /// How long a session lives without a request.
+    /// How long a session stays open without a request.
     pub(super) time_to_live: Duration,
     /// Mirrors whether the queue is full, so that it can be read without the lock.
     full: Arc<AtomicBool>,
@@ -234,4 +234,17 @@ fn estimated_bytes(journal: &[Entry]) -> usize {
         RECORD_BYTES + payloads.sum::<usize>()
     };
     journal.iter().map(bytes).sum()
+}
+
+/// The session has ended or never existed.
+pub(super) fn unknown_session() -> Failure {
+    let detail =
+        "the session has ended: it sent no requests, or the server restarted; register again";
+    Failure::new(StatusCode::NOT_FOUND, ErrorCode::UnknownSession, detail)
+}
+
+/// The token was not signed by this process for this session.
+fn bad_token() -> Failure {
+    let detail = "the activation token was not issued to this session";
+    Failure::new(StatusCode::FORBIDDEN, ErrorCode::Fenced, detail)
 }

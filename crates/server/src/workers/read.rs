@@ -2,10 +2,11 @@
 
 use axum::Json;
 use everstep_engine::Unavailable;
+use everstep_model::ErrorCode;
 use everstep_protocol::worker::{ReadAnswer, ReadRequest, WireEntry};
 use tokio::sync::oneshot;
 
-use super::request::{JsonBody, OwnSession, not_its_run};
+use super::request::{JsonBody, OwnSession};
 use super::seat::Command;
 use crate::failure::Failure;
 
@@ -28,4 +29,10 @@ pub(super) async fn read(
         records: records.into_iter().map(WireEntry).collect(),
         now: pool.now(),
     }))
+}
+
+/// The session no longer executes the run.
+fn not_its_run() -> Failure {
+    let detail = "the session no longer executes this run";
+    Failure::conflict(ErrorCode::Fenced, detail)
 }

@@ -1,4 +1,4 @@
-//! What the requests of workers share: the state of their routes, extractors, and errors.
+//! What the requests of workers share: the state of their routes, and extractors.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use everstep_model::ErrorCode;
 use futures_util::future::{Either, select};
 use serde::de::DeserializeOwned;
 
-use super::pool::Pool;
+use super::pool::{Pool, unknown_session};
 use crate::auth::Caller;
 use crate::failure::Failure;
 
@@ -78,23 +78,4 @@ impl<T: DeserializeOwned> FromRequest<WorkerRoutes> for JsonBody<T> {
         });
         parsed.map(Self)
     }
-}
-
-/// The session has ended or never existed.
-pub(super) fn unknown_session() -> Failure {
-    let detail =
-        "the session has ended: it sent no requests, or the server restarted; register again";
-    Failure::new(StatusCode::NOT_FOUND, ErrorCode::UnknownSession, detail)
-}
-
-/// The token was not signed by this process for this session.
-pub(super) fn bad_token() -> Failure {
-    let detail = "the activation token was not issued to this session";
-    Failure::new(StatusCode::FORBIDDEN, ErrorCode::Fenced, detail)
-}
-
-/// The session no longer executes the run.
-pub(super) fn not_its_run() -> Failure {
-    let detail = "the session no longer executes this run";
-    Failure::new(StatusCode::CONFLICT, ErrorCode::Fenced, detail)
 }

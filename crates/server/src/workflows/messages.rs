@@ -44,8 +44,7 @@ pub(crate) async fn send(call: Call) -> Result<Response, Failure> {
             sent.reply = Some(reply);
             Ok(respond(StatusCode::OK, &sent))
         }
-        Some(None) => Err(Failure::new(
-            StatusCode::CONFLICT,
+        Some(None) => Err(Failure::conflict(
             ErrorCode::NoReply,
             "the event was accepted, and the run ended without a reply to it",
         )),

@@ -77,25 +77,13 @@ fn waiting_for(overview: &Overview) -> Vec<WaitView> {
     }
     let mut waits = Vec::new();
     for wait in &overview.waits {
-        for name in &wait.names {
-            waits.push(waiting(
-                WaitKind::Event,
-                name,
-                &wait.location,
-                Some(wait.since),
-                wait.deadline,
-            ));
-        }
+        let (at, since) = (&wait.location, Some(wait.since));
+        let names = wait.names.iter();
+        waits.extend(names.map(|name| waiting(WaitKind::Event, name, at, since, wait.deadline)));
     }
     waits.extend(overview.rpcs.iter().map(|rpc| {
-        let since = Some(rpc.since);
-        waiting(
-            WaitKind::Rpc,
-            &rpc.method,
-            &rpc.location,
-            since,
-            rpc.deadline,
-        )
+        let (at, since) = (&rpc.location, Some(rpc.since));
+        waiting(WaitKind::Rpc, &rpc.method, at, since, rpc.deadline)
     }));
     waits.extend(overview.children.iter().map(|child| {
         let (at, since) = (&child.location, Some(child.since));

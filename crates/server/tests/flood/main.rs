@@ -155,5 +155,5 @@ async fn a_thousand_hostile_requests_leave_the_server_healthy() {
     }
     assert_eq!(good("POST", "3").await, Some(204));
     let grown = memory_kib().saturating_sub(before);
-    assert!(grown <= GROWTH_KIB_MAX, "it takes {grown} KiB more");
+    assert!(grown <= GROWTH_KIB_MAX, "memory grew by {grown} KiB");
 }

@@ -79,7 +79,7 @@ async fn the_requests_of_the_guide_get_the_documented_responses() {
         std::future::pending(),
     ));
     let requests = requests();
-    assert!(requests.len() > 15, "the guide has lost its requests");
+    assert!(requests.len() > 15, "the guide has too few requests");
     for (command, shown) in requests {
         let script = command.replace(ADDRESS, &address);
         let done = Command::new("sh").args(["-c", &script]).output().unwrap();
