@@ -25,7 +25,7 @@ impl Failure {
         }
     }
 
-    /// An error without a permanent code.
+    /// Creates an error without a permanent code.
     pub(crate) fn uncoded(status: StatusCode, detail: impl Into<String>) -> Self {
         Self {
             status,
@@ -35,7 +35,7 @@ impl Failure {
         }
     }
 
-    /// The response to an error of the engine.
+    /// Converts an error of the engine.
     pub(crate) fn from_error(status: StatusCode, error: &impl CodedError) -> Self {
         if status.is_server_error() {
             tracing::error!(%error, "request failed");
@@ -49,7 +49,7 @@ impl Failure {
         }
     }
 
-    /// A request about a stream that violates the Durable Streams protocol.
+    /// Rejects a request about a stream that violates the Durable Streams protocol.
     pub(crate) fn bad_request(detail: impl Into<String>) -> Self {
         Self::new(
             StatusCode::BAD_REQUEST,
@@ -58,17 +58,17 @@ impl Failure {
         )
     }
 
-    /// An invalid request of the API.
+    /// Rejects an invalid request of the API.
     pub(crate) fn invalid(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, ErrorCode::InvalidRequest, detail)
     }
 
-    /// The caller could not be identified.
+    /// Rejects a caller that could not be identified.
     pub(crate) fn unauthenticated(code: ErrorCode, detail: &str) -> Self {
         Self::new(StatusCode::UNAUTHORIZED, code, detail).with(header::WWW_AUTHENTICATE, "Bearer")
     }
 
-    /// The caller lacks a right.
+    /// Rejects a caller that lacks a right.
     pub(crate) fn forbidden(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, ErrorCode::Forbidden, detail)
     }
@@ -94,7 +94,7 @@ impl Failure {
         self.code
     }
 
-    /// The body of the response. Bulk responses contain several.
+    /// Returns the body of the response. Bulk responses contain several.
     pub(crate) fn problem(&self) -> Problem {
         let title = self.status.canonical_reason().unwrap_or("Error");
         let mut problem = Problem::new(self.status.as_u16(), title, &self.detail);

@@ -14,7 +14,7 @@ use crate::response::no_store;
 /// The maximum nesting depth of a request.
 const DEPTH_MAX: usize = 64;
 
-/// A JSON response that caches must not store.
+/// Returns a JSON response that caches must not store.
 pub(crate) fn respond(status: StatusCode, value: &impl Serialize) -> Response {
     match serde_json::to_vec(value) {
         Ok(body) => no_store(status, "application/json", body),

@@ -46,7 +46,7 @@ pub(crate) struct Content {
 }
 
 impl Content {
-    /// The body of every error response.
+    /// Describes the body of every error response.
     pub(crate) fn problem() -> Self {
         Self {
             media_type: problem::MEDIA_TYPE,
@@ -136,7 +136,7 @@ impl<S: Clone + Send + Sync + 'static> Route<S> {
         self
     }
 
-    /// The request body is a `T` as JSON.
+    /// Sets the request body to a `T` as JSON.
     pub(crate) fn accepts<T: JsonSchema>(mut self) -> Self {
         self.endpoint.request = Some(RequestDoc {
             content: Content::json::<T>(),
@@ -145,7 +145,7 @@ impl<S: Clone + Send + Sync + 'static> Route<S> {
         self
     }
 
-    /// The request body is anything of this media type.
+    /// Sets the request body to anything of this media type.
     pub(crate) fn accepts_any(mut self, media_type: &'static str) -> Self {
         self.endpoint.request = Some(RequestDoc {
             content: Content::anything(media_type),

@@ -21,8 +21,8 @@ pub(crate) struct StreamRoutes {
     pub(crate) journals: Arc<Journals>,
 }
 
-/// One route per method. What it requires depends on the path: a user's stream, a journal or a
-/// subscription.
+/// Returns one route per method. What it requires depends on the path: a user's stream, a journal or
+/// a subscription.
 pub(crate) fn routes() -> Vec<Route<StreamRoutes>> {
     const PATH: &str = "/v1/stream/{*path}";
     const STREAM: Requirement = Requirement::Stream;

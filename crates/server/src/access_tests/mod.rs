@@ -106,7 +106,6 @@ impl World {
         token
     }
 
-    /// The bearer token of a caller.
     fn bearer(&self, caller: CallerKind) -> Option<String> {
         let signed = |change: fn(&mut RunToken)| self.token(change).signed(&self.signer);
         Some(match caller {

@@ -34,7 +34,7 @@ enum Grant {
 }
 
 impl Caller {
-    /// A caller without a name and with all rights.
+    /// Returns a caller without a name and with all rights.
     #[must_use]
     pub fn unlimited() -> Self {
         Self::of(None, Grant::All)
@@ -44,13 +44,13 @@ impl Caller {
         Self::with_scopes("unidentified", [])
     }
 
-    /// A caller with these scopes. Journals record its actions under the name.
+    /// Returns a caller with these scopes. Journals record its actions under the name.
     #[must_use]
     pub fn with_scopes(name: &str, scopes: impl IntoIterator<Item = Scope>) -> Self {
         Self::with_workflows(name, scopes, [])
     }
 
-    /// A worker with these scopes that may execute these workflows.
+    /// Returns a worker with these scopes that may execute these workflows.
     #[must_use]
     pub fn with_workflows(
         name: &str,
@@ -81,7 +81,7 @@ impl Caller {
         }
     }
 
-    /// The name under which journals record the actions of the caller.
+    /// Returns the name under which journals record the actions of the caller.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()

@@ -29,7 +29,7 @@ pub(crate) enum RunAction {
 }
 
 impl RunAction {
-    /// The scope that allows the action for every run.
+    /// Returns the scope that allows the action for every run.
     pub(crate) fn scope(self) -> Scope {
         match self {
             Self::Read => Scope::Read,

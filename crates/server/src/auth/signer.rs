@@ -49,7 +49,7 @@ impl Signer {
         bool::from(is_valid).then_some(content)
     }
 
-    /// A purpose contains no line break, so the signed text is unambiguous.
+    /// Computes a signature. A purpose contains no line break, so the signed text is unambiguous.
     fn tag(&self, purpose: &str, content: &[u8]) -> hmac::Tag {
         let mut signed = hmac::Context::with_key(&self.0);
         for part in [purpose.as_bytes(), b"\n", content] {

@@ -46,9 +46,9 @@ impl JournalAddress {
     }
 }
 
-/// The error of a request that only the engine may make.
-pub(super) fn reserved(why: &str) -> Failure {
-    Failure::new(StatusCode::FORBIDDEN, ErrorCode::ReservedStream, why)
+/// Rejects a request that only the engine may make.
+pub(super) fn reserved(detail: &str) -> Failure {
+    Failure::new(StatusCode::FORBIDDEN, ErrorCode::ReservedStream, detail)
 }
 
 #[cfg(test)]

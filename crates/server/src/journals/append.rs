@@ -146,7 +146,7 @@ impl Appender<'_> {
     }
 }
 
-/// The deduplication id of one record of a producer's append.
+/// Returns the deduplication id of one record of a producer's append.
 fn dedup_id(producer: &Producer, index: usize) -> String {
     let Producer { id, epoch, seq } = producer;
     let text = Payload::from_value(&(id, epoch, seq, index));

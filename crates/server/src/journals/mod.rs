@@ -12,7 +12,7 @@ mod views;
 
 pub(crate) use request::Journals;
 
-/// The numbers of events and answers in an append. `None` if the body is rejected.
+/// Returns the numbers of events and answers in an append. `None` if the body is rejected.
 #[cfg(test)]
 pub(crate) fn fuzzed(body: &[u8]) -> Option<(usize, usize)> {
     let records = appended::parse(body).ok()?;

@@ -45,7 +45,7 @@ pub(super) fn describe(endpoints: &[Endpoint], mount: &str) -> Value {
     })
 }
 
-/// The path in OpenAPI's notation.
+/// Returns the path in OpenAPI's notation.
 fn path_of(endpoint: &Endpoint) -> String {
     endpoint.path.replace("{*", "{")
 }
@@ -135,7 +135,7 @@ fn content(generator: &mut SchemaGenerator, contents: &[Content]) -> Value {
     by_type.into()
 }
 
-/// The operation id, from which generated clients derive names.
+/// Returns the operation id, from which generated clients derive names.
 fn id_of(endpoint: &Endpoint) -> String {
     let words = endpoint.path.split(|c: char| !c.is_ascii_alphanumeric());
     let words = words.filter(|word| !word.is_empty() && *word != "json");

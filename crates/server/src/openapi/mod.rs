@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::auth::Requirement;
 use crate::route::{Endpoint, Route, bind};
 
-/// The route that describes `others` and itself.
+/// Returns the route that describes `others` and itself.
 pub(crate) fn routes(others: &[Route]) -> Vec<Route> {
     let route = Route::get("/openapi.json", Requirement::Public, describe)
         .summary("Describe this API")

@@ -25,7 +25,7 @@ pub(crate) fn text<'a>(
     text.map_err(|_| Failure::bad_request(format!("{name} is not text")))
 }
 
-/// Like [`text`], for a value that is stored with the stream and therefore limited in length.
+/// Returns a header that is stored with the stream and therefore limited in length.
 pub(super) fn short_text<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,

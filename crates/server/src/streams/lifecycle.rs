@@ -61,7 +61,7 @@ pub(crate) fn respond_with_info(info: &StreamInfo) -> Response {
         .empty()
 }
 
-/// The data is kept while forks need it.
+/// Keeps the data while forks need it.
 pub(crate) async fn delete(
     server: &StreamServer,
     request: StreamRequest,

@@ -73,17 +73,17 @@ impl Address {
         Some(Self { site, base, raw })
     }
 
-    /// The absolute URL of the stream.
+    /// Returns the absolute URL of the stream.
     pub(crate) fn url(&self) -> String {
         format!("{}{}{}", self.site, self.base, self.raw)
     }
 
-    /// The path of the user's stream at this address.
+    /// Returns the path of the user's stream at this address.
     pub(crate) fn stream(&self) -> Result<StreamPath, Failure> {
         stream_path(&self.raw)
     }
 
-    /// The stream at another address on this server, such as `/v1/stream/a`.
+    /// Returns the stream at another address on this server, such as `/v1/stream/a`.
     pub(crate) fn stream_at(&self, address: &str) -> Result<StreamPath, Failure> {
         let local = address.strip_prefix(&self.site).unwrap_or(address);
         let raw = local.strip_prefix(&self.base).ok_or_else(|| {

@@ -72,7 +72,7 @@ impl Subscriptions {
         }
     }
 
-    /// The task that calls a webhook. Boxed because a wake can recursively cause the next.
+    /// Calls a webhook. Boxed because a wake can recursively cause the next.
     fn call_task(self: Arc<Self>, subscription: Subscription) -> BoxFuture<'static, ()> {
         Box::pin(async move {
             if let Err(error) = self.call(&subscription).await {
@@ -189,7 +189,7 @@ impl Subscriptions {
     }
 }
 
-/// The streams of a subscription in responses.
+/// Describes the streams of a subscription in responses.
 pub(super) fn describe_streams(subscription: &Subscription, tails: &Tails) -> Vec<Value> {
     let streams = subscription.links.iter().map(|(path, link)| {
         let tail = tails.get(path);

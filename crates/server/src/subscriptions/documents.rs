@@ -45,7 +45,7 @@ impl Documents {
         Ok(removed)
     }
 
-    /// The ids of all subscriptions. Some of them may no longer exist.
+    /// Returns the ids of all subscriptions. Some of them may no longer exist.
     pub(super) async fn ids(&self) -> Result<BTreeSet<String>, StreamError> {
         let document = self.streams.document(&StreamPath::internal(INDEX)?).await?;
         parse_index(document.as_ref())

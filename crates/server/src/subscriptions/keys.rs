@@ -49,13 +49,13 @@ impl Keys {
         URL_SAFE_NO_PAD.encode(self.pair.sign(text))
     }
 
-    /// The value of the signature header of a webhook call.
+    /// Returns the value of the signature header of a webhook call.
     pub(super) fn signature(&self, unix_seconds: u64, body: &str) -> String {
         let signed = self.sign(format!("{unix_seconds}.{body}").as_bytes());
         format!("t={unix_seconds},kid={},ed25519={signed}", self.id)
     }
 
-    /// The token of a woken subscriber, valid for one wake of one subscription.
+    /// Returns the token of a woken subscriber, valid for one wake of one subscription.
     pub(super) fn token(&self, subscription: &str, wake_id: &str, generation: u64) -> String {
         self.sign(claim(subscription, wake_id, generation).as_bytes())
     }
@@ -75,7 +75,7 @@ impl Keys {
         key.verify(claim.as_bytes(), &signature).is_ok()
     }
 
-    /// The public key as a JSON Web Key Set.
+    /// Returns the public key as a JSON Web Key Set.
     pub(super) fn published(&self) -> Value {
         json!({"keys": [{
             "kty": "OKP",
@@ -88,8 +88,8 @@ impl Keys {
     }
 }
 
-/// The signed content of a token. It cannot be confused with that of a webhook signature, which
-/// begins with a timestamp.
+/// Returns the signed content of a token. It cannot be confused with that of a webhook signature,
+/// which begins with a timestamp.
 fn claim(subscription: &str, wake_id: &str, generation: u64) -> String {
     format!("wake\n{subscription}\n{wake_id}\n{generation}")
 }

@@ -114,7 +114,7 @@ impl Subscriptions {
         }
     }
 
-    /// A link to a named stream. It begins at the current end of the stream.
+    /// Returns a link to a named stream. It begins at the current end of the stream.
     async fn explicit(&self, path: &str) -> Result<Link, SubscriptionError> {
         Ok(Link {
             link_type: LinkType::Explicit,

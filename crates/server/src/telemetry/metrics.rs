@@ -94,7 +94,7 @@ pub(crate) struct RouteMetrics {
     seconds: Histogram,
 }
 
-/// Middleware that counts a request and measures the time until the response headers.
+/// Counts a request and measures the time until the response headers.
 pub(crate) async fn measure(
     State(metrics): State<RouteMetrics>,
     request: Request,

@@ -97,7 +97,7 @@ fn text(key: &str, value: &str) -> Value {
     json!({"key": key, "value": {"stringValue": value}})
 }
 
-/// OTLP's JSON encodes 64-bit numbers as text.
+/// Encodes a number. OTLP's JSON has 64-bit numbers as text.
 fn number(key: &str, value: u32) -> Value {
     json!({"key": key, "value": {"intValue": value.to_string()}})
 }

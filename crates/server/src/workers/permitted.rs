@@ -18,7 +18,7 @@ pub(super) fn check(append: &Append) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The error of an append that is rejected as a whole.
+/// Rejects an append as a whole.
 pub(super) fn rejected(detail: impl Into<String>) -> Failure {
     Failure::new(StatusCode::BAD_REQUEST, ErrorCode::InvalidAppend, detail)
 }

@@ -79,12 +79,12 @@ impl Pool {
         self.engine.runtime().now()
     }
 
-    /// The monotonic clock, by which the time to live is measured.
+    /// Reads the monotonic clock, by which the time to live is measured.
     pub(super) fn elapsed(&self) -> Duration {
         self.engine.runtime().elapsed()
     }
 
-    /// How long a claim waits for news.
+    /// Returns how long a claim waits for news.
     pub(super) fn claim_timeout(&self) -> Duration {
         self.time_to_live / CLAIMS_PER_LIFETIME
     }
@@ -236,14 +236,12 @@ fn estimated_bytes(journal: &[Entry]) -> usize {
     journal.iter().map(bytes).sum()
 }
 
-/// The session has ended or never existed.
 pub(super) fn unknown_session() -> Failure {
     let detail =
         "the session has ended: it sent no requests, or the server restarted; register again";
     Failure::new(StatusCode::NOT_FOUND, ErrorCode::UnknownSession, detail)
 }
 
-/// The token was not signed by this process for this session.
 fn bad_token() -> Failure {
     let detail = "the activation token was not issued to this session";
     Failure::new(StatusCode::FORBIDDEN, ErrorCode::Fenced, detail)

@@ -31,7 +31,6 @@ pub(super) async fn read(
     }))
 }
 
-/// The session no longer executes the run.
 fn not_its_run() -> Failure {
     let detail = "the session no longer executes this run";
     Failure::conflict(ErrorCode::Fenced, detail)

@@ -68,8 +68,8 @@ pub(crate) const JOURNAL_PARAMETERS: &[Parameter] = &[
     ),
 ];
 
-/// All records with all fields, for tests that replay them. `Stream-Closed` is `true` if the run has
-/// ended and the response contains its last records.
+/// Returns all records with all fields, for tests that replay them. `Stream-Closed` is `true` if the
+/// run has ended and the response contains its last records.
 pub(crate) async fn journal(call: Call) -> Result<Response, Failure> {
     let parameters = call.parameters(JOURNAL_PARAMETERS)?;
     let from = RecordNumber(parameters.count(&FROM)?.unwrap_or(0) as u64);

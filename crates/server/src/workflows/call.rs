@@ -19,7 +19,7 @@ use crate::parameters::{Parameter, Parameters};
 use crate::permits::{WaitPermit, WaitPermits};
 use crate::stream_protocol::PREFIX;
 
-/// The header with the name of the actor.
+/// The header with the percent-encoded name of the actor.
 const ACTOR: &str = "everstep-actor";
 
 #[derive(Clone)]
@@ -87,12 +87,11 @@ impl Call {
         self.path_parameters.get(name).map_or("", String::as_str)
     }
 
-    /// The run in the path.
     pub(crate) fn run(&self) -> Result<RunId, Failure> {
         run_id(self.path_parameter("id"))
     }
 
-    /// The actor and the reason, for the journal.
+    /// Returns the actor and the reason, for the journal.
     pub(crate) fn origin(&self, reason: Option<String>) -> RequestOrigin {
         RequestOrigin {
             by: self.by.clone(),
@@ -100,13 +99,12 @@ impl Call {
         }
     }
 
-    /// The trace context of the request. As W3C Trace Context requires, an invalid header is ignored.
+    /// Returns the trace context. As W3C Trace Context requires, an invalid header is ignored.
     pub(crate) fn trace(&self) -> Option<TraceParent> {
         let line = self.headers.get("traceparent")?;
         line.to_str().ok()?.parse().ok()
     }
 
-    /// Returns a header as text.
     pub(crate) fn header(&self, name: &str) -> Result<Option<&str>, Failure> {
         let value = self.headers.get(name).map(|value| value.to_str());
         let value = value.transpose();
@@ -120,22 +118,19 @@ impl Call {
         accepted.any(|line| line.split([',', ';']).any(|one| one.trim() == media_type))
     }
 
-    /// Parses the query parameters.
     pub(crate) fn parameters(&self, known: &[Parameter]) -> Result<Parameters, Failure> {
         Parameters::parse(&self.query, known)
     }
 
-    /// Parses the body as a request.
     pub(crate) fn request<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         json::request(&self.headers, &self.body)
     }
 
-    /// Parses the body as a payload.
     pub(crate) fn payload(&self) -> Result<Payload, Failure> {
         json::payload(&self.headers, self.body.clone())
     }
 
-    /// The path of a run's journal as a stream.
+    /// Returns the path of a run's journal as a stream.
     pub(crate) fn stream(&self, run: &RunId, generation: Generation) -> String {
         let name = StreamName::of_run(run, generation);
         format!("{}{PREFIX}{}", self.mount, name.as_str())
@@ -156,7 +151,7 @@ impl Call {
         self.routes.wait_permits.acquire()
     }
 
-    /// Like [`wait`](Self::wait), with a permit that was acquired before.
+    /// Waits like [`wait`](Self::wait), with a permit that was acquired before.
     pub(crate) async fn wait_with<T>(
         &self,
         _permit: WaitPermit,
@@ -173,7 +168,7 @@ impl Call {
     }
 }
 
-/// The actor that the caller names itself, percent-encoded. Only used for callers without a key.
+/// Returns the actor that the caller names itself. Only used for callers without a key.
 fn actor(headers: &HeaderMap) -> Option<String> {
     let encoded = headers.get(ACTOR)?.to_str().ok()?;
     let name = percent_decode_str(encoded).decode_utf8().ok()?;

@@ -24,7 +24,7 @@ pub(crate) const DELETE_PARAMETERS: &[Parameter] = &[Parameter::new(
 
 type Responding = BoxFuture<'static, Result<Response, Failure>>;
 
-/// The handler of a verb whose request has no other fields than the reason.
+/// Returns the handler of a verb whose request has no other fields than the reason.
 pub(crate) fn plain(control: Control) -> impl Fn(Call) -> Responding + Clone {
     move |call| {
         Box::pin(async move {
@@ -80,7 +80,7 @@ pub(crate) async fn fork(call: Call) -> Result<Response, Failure> {
     respond(call.engine().fork(fork, origin).await)
 }
 
-/// The handler of a verb that gives a step a result.
+/// Returns the handler of a verb that gives a step a result.
 pub(crate) fn set_result(
     settlement: fn(Payload) -> Settlement,
 ) -> impl Fn(Call) -> Responding + Clone {

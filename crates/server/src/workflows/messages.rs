@@ -100,7 +100,7 @@ async fn was_requested(engine: &Engine, run: &RunId, rpc: &RpcId) -> Result<bool
     }))
 }
 
-/// The sender's id of an event or answer.
+/// Returns the sender's id of an event or answer.
 fn dedup_id(call: &Call) -> Result<Option<String>, Failure> {
     Ok(call.header("idempotency-key")?.map(str::to_owned))
 }

@@ -89,7 +89,7 @@ fn messages() -> Vec<Route<WorkflowRoutes>> {
     ]
 }
 
-/// The control verbs, which all return the same outcome.
+/// Returns the control verbs. Their responses are the same.
 fn verbs() -> Vec<Route<WorkflowRoutes>> {
     let verbs = vec![
         Route::post("/workflows/{id}/pause", OPERATE, plain(Control::Pause))

@@ -24,7 +24,7 @@ const ADDRESS: &str = "localhost:4437";
 /// The placeholder for any value.
 const ANYTHING: &str = "…";
 
-/// The requests of the guide with their responses, if the guide shows them.
+/// Returns the requests of the guide with their responses, if the guide shows them.
 fn requests() -> Vec<(&'static str, Option<Value>)> {
     let mut requests: Vec<(&str, Option<Value>)> = Vec::new();
     for block in GUIDE.split("```shell\n").skip(1) {

@@ -12,7 +12,7 @@ use crate::support::{Response, TEXT, send, server};
 const ADDRESS: &str = "/v1/stream/poem";
 const GZIP: (&str, &str) = ("Accept-Encoding", "gzip, deflate");
 
-/// A server with a stream of this content type and length.
+/// Starts a server with a stream of this content type and length.
 async fn with_stream(content_type: (&str, &str), bytes: usize) -> (Router, String) {
     let server = server(Options::default()).await;
     let text = "and so on ".repeat(bytes.div_ceil(10));

@@ -136,7 +136,7 @@ async fn an_invalid_subscription_is_rejected_with_the_reason() {
     assert_eq!(missing.json()["error"]["code"], "SUBSCRIPTION_NOT_FOUND");
 }
 
-/// A webhook that fails the first call. The channel receives the bodies of all calls.
+/// Serves a webhook that fails the first call. The channel receives the bodies of all calls.
 async fn failing_once() -> (String, mpsc::UnboundedReceiver<Value>) {
     let (send, receive) = mpsc::unbounded_channel();
     let failed = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
@@ -161,7 +161,7 @@ async fn failing_once() -> (String, mpsc::UnboundedReceiver<Value>) {
     (url, receive)
 }
 
-/// The options of a development server, which may call loopback webhooks.
+/// Returns the options of a development server, which may call loopback webhooks.
 fn on_this_machine() -> Options {
     let mut options = open();
     options.loopback_only = true;

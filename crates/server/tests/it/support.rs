@@ -46,20 +46,20 @@ pub(crate) async fn engine_on(store: &MemoryStore) -> Engine {
     Engine::open(parts).await.unwrap()
 }
 
-/// The options of a server without access control.
+/// Returns the options of a server without access control.
 pub(crate) fn open() -> Options {
     let mut options = Options::default();
     options.access = Access::Open;
     options
 }
 
-/// A server without access control.
+/// Starts a server without access control.
 pub(crate) async fn server(mut options: Options) -> Router {
     options.access = Access::Open;
     router(engine_on(&store()).await, options)
 }
 
-/// A request with headers like `("Content-Type", "text/plain")`.
+/// Sends a request with headers like `("Content-Type", "text/plain")`.
 pub(crate) async fn send(
     server: &Router,
     method: &str,

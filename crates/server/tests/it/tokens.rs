@@ -240,7 +240,7 @@ async fn a_token_cannot_exceed_the_rights_of_its_creator() {
     site.engine.shutdown().await;
 }
 
-/// A body that restarts the run when it is read, after the request was authorized.
+/// Returns a body that restarts the run when it is read, after the request was authorized.
 fn restarting_first(engine: &Engine, json: &Value) -> Body {
     let (engine, json) = (engine.clone(), json.to_string());
     let sent = futures_util::stream::once(async move {

@@ -77,7 +77,7 @@ impl Collector {
         (address, end)
     }
 
-    /// All spans by name.
+    /// Returns all spans by name.
     fn spans(&self) -> BTreeMap<String, Value> {
         let requests = self.requests.lock().unwrap();
         let spans = requests.iter().flat_map(|request| {

@@ -170,7 +170,7 @@ fn step_row(entry: &Entry, step: &StepRow<'_>) -> Option<Bytes> {
     message(entry, "step", &key(step.id), operation, Some(step))
 }
 
-/// The key of a step's row: its location without iteration numbers.
+/// Returns the key of a step's row: its location without iteration numbers.
 fn key(location: &Location) -> String {
     let location = location.to_string();
     let segments = location.split('/').map(|segment| match segment {
@@ -195,7 +195,7 @@ fn new_row(location: &Location, status: StepStatus) -> StepRow<'_> {
     }
 }
 
-/// The row of a step that was settled by something other than its own work.
+/// Returns the row of a step that was settled by something other than its own work.
 fn settled(
     location: &Location,
     status: StepStatus,

@@ -8,7 +8,7 @@ use crate::workflows::support::{Served, served};
 
 type Rows = BTreeMap<(String, String), Value>;
 
-/// The rows of a client that has read a view from its beginning.
+/// Returns the rows of a client that has read a view from its beginning.
 async fn rows(served: &Served, journal: &str) -> Rows {
     let page = served
         .get(&format!("/v1/stream/workflows/{journal}"))
