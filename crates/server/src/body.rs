@@ -27,11 +27,11 @@ impl BodyLimits {
         let limit = self.bytes_max;
         match tokio::time::timeout(self.timeout, to_bytes(body, limit)).await {
             Ok(Ok(bytes)) => Ok(bytes),
-            Ok(Err(_)) => Err(Failure::new(
+            Ok(Err(_)) => Err(Failure::uncoded(
                 StatusCode::PAYLOAD_TOO_LARGE,
                 format!("the body could not be read, or is larger than {limit} bytes"),
             )),
-            Err(_) => Err(Failure::new(
+            Err(_) => Err(Failure::uncoded(
                 StatusCode::REQUEST_TIMEOUT,
                 "the body took too long to arrive",
             )),

@@ -14,7 +14,7 @@ const RESPONSE_HEADERS: &str = "stream-next-offset, stream-cursor, stream-up-to-
      content-encoding, vary, stream-sse-data-encoding, location, retry-after";
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
-/// The response to a preflight request.
+/// Returns the response to a preflight request.
 pub(crate) fn preflight() -> Response {
     let headers = [
         (header::ACCESS_CONTROL_ALLOW_METHODS, METHODS),

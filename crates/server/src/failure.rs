@@ -6,6 +6,8 @@ use everstep_engine::CodedError;
 use everstep_model::ErrorCode;
 use everstep_protocol::{Problem, problem};
 
+use crate::response::no_store;
+
 /// An error response.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -16,7 +18,15 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
+    pub(crate) fn new(status: StatusCode, code: ErrorCode, detail: impl Into<String>) -> Self {
+        Self {
+            code: Some(code),
+            ..Self::uncoded(status, detail)
+        }
+    }
+
+    /// Creates an error without a permanent code.
+    pub(crate) fn uncoded(status: StatusCode, detail: impl Into<String>) -> Self {
         Self {
             status,
             code: None,
@@ -25,12 +35,12 @@ impl Failure {
         }
     }
 
-    /// The response to an error of the engine.
+    /// Converts an error of the engine.
     pub(crate) fn from_error(status: StatusCode, error: &impl CodedError) -> Self {
         if status.is_server_error() {
             tracing::error!(%error, "request failed");
         }
-        let failure = Self::new(status, error.to_string()).coded(error.code());
+        let failure = Self::new(status, error.code(), error.to_string());
         match status {
             StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => {
                 failure.with(header::RETRY_AFTER, 1)
@@ -39,20 +49,32 @@ impl Failure {
         }
     }
 
-    /// A request about a stream that violates the Durable Streams protocol.
+    /// Rejects a request about a stream that violates the Durable Streams protocol.
     pub(crate) fn bad_request(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, detail).coded(ErrorCode::InvalidStreamRequest)
+        Self::new(
+            StatusCode::BAD_REQUEST,
+            ErrorCode::InvalidStreamRequest,
+            detail,
+        )
     }
 
-    /// An invalid request of the API.
+    /// Rejects an invalid request of the API.
     pub(crate) fn invalid(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, detail).coded(ErrorCode::InvalidRequest)
+        Self::new(StatusCode::BAD_REQUEST, ErrorCode::InvalidRequest, detail)
     }
 
-    /// Sets the stable error code.
-    pub(crate) fn coded(mut self, code: ErrorCode) -> Self {
-        self.code = Some(code);
-        self
+    /// Rejects a caller that could not be identified.
+    pub(crate) fn unauthenticated(code: ErrorCode, detail: &str) -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, code, detail).with(header::WWW_AUTHENTICATE, "Bearer")
+    }
+
+    /// Rejects a caller that lacks a right.
+    pub(crate) fn forbidden(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, ErrorCode::Forbidden, detail)
+    }
+
+    pub(crate) fn conflict(code: ErrorCode, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, code, detail)
     }
 
     pub(crate) fn with_status(mut self, status: StatusCode) -> Self {
@@ -60,7 +82,7 @@ impl Failure {
         self
     }
 
-    /// Adds a header.
+    /// Sets a header.
     pub(crate) fn with(mut self, name: HeaderName, value: impl ToString) -> Self {
         if let Ok(value) = HeaderValue::from_str(&value.to_string()) {
             self.headers.push((name, value));
@@ -68,7 +90,11 @@ impl Failure {
         self
     }
 
-    /// The body of the response. Bulk responses contain several.
+    pub(crate) fn code(&self) -> Option<ErrorCode> {
+        self.code
+    }
+
+    /// Returns the body of the response. Bulk responses contain several.
     pub(crate) fn problem(&self) -> Problem {
         let title = self.status.canonical_reason().unwrap_or("Error");
         let mut problem = Problem::new(self.status.as_u16(), title, &self.detail);
@@ -80,12 +106,10 @@ impl Failure {
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let body = serde_json::to_string(&self.problem()).unwrap_or_default();
-        let mut response = (self.status, body).into_response();
-        let headers = response.headers_mut();
-        let kind = HeaderValue::from_static(problem::MEDIA_TYPE);
-        headers.insert(header::CONTENT_TYPE, kind);
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        headers.extend(self.headers);
+        let mut response = no_store(self.status, problem::MEDIA_TYPE, body);
+        for (name, value) in self.headers {
+            response.headers_mut().insert(name, value);
+        }
         response
     }
 }

@@ -1,13 +1,29 @@
-//! Parsing of JSON bodies. The nesting depth is limited before anything parses them.
+//! JSON bodies of requests and responses. The nesting depth of a request is limited before anything
+//! parses it.
 
+use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode, header};
-use everstep_model::{ErrorCode, Payload};
+use axum::response::{IntoResponse, Response};
+use everstep_model::Payload;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::failure::Failure;
+use crate::response::no_store;
 
-/// The maximum nesting depth.
+/// The maximum nesting depth of a request.
 const DEPTH_MAX: usize = 64;
+
+/// Returns a JSON response that caches must not store.
+pub(crate) fn respond(status: StatusCode, value: &impl Serialize) -> Response {
+    match serde_json::to_vec(value) {
+        Ok(body) => no_store(status, "application/json", body),
+        Err(error) => {
+            let detail = format!("the response cannot be serialized: {error}");
+            Failure::uncoded(StatusCode::INTERNAL_SERVER_ERROR, detail).into_response()
+        }
+    }
+}
 
 /// Parses a request. An empty body is an empty object, because all fields may have defaults.
 pub(crate) fn request<T: DeserializeOwned>(headers: &HeaderMap, body: &[u8]) -> Result<T, Failure> {
@@ -23,7 +39,7 @@ pub(crate) fn request<T: DeserializeOwned>(headers: &HeaderMap, body: &[u8]) -> 
 }
 
 /// Parses a body as a payload. An empty body is `null`.
-pub(crate) fn payload(headers: &HeaderMap, body: axum::body::Bytes) -> Result<Payload, Failure> {
+pub(crate) fn payload(headers: &HeaderMap, body: Bytes) -> Result<Payload, Failure> {
     if body.is_empty() {
         return Ok(Payload::null());
     }
@@ -39,8 +55,7 @@ fn check(headers: &HeaderMap, body: &[u8]) -> Result<(), Failure> {
     if !essence.eq_ignore_ascii_case("application/json") {
         let detail =
             format!("the body is `application/json`, not `{essence}`; say so in Content-Type");
-        return Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail)
-            .coded(ErrorCode::InvalidRequest));
+        return Err(Failure::invalid(detail).with_status(StatusCode::UNSUPPORTED_MEDIA_TYPE));
     }
     check_depth(body)
 }

@@ -38,7 +38,7 @@ pub struct Options {
     /// The maximum number of waiting requests and event streams. Further ones are rejected with
     /// `Retry-After`.
     pub waiting_max: usize,
-    /// How long a worker session lives without a request. Then its runs are released.
+    /// How long a worker session stays open without a request. Then its runs are released.
     pub worker_time_to_live: Duration,
     /// The maximum number of runs that wait for a worker slot. Further runs stay available to other
     /// nodes.

@@ -1,6 +1,8 @@
 //! The web origins that CORS allows, and the check of `Host` and `Origin` in development mode. The
 //! check prevents web pages from reaching the server through DNS rebinding.
 
+use std::net::IpAddr;
+
 use axum::http::{HeaderMap, Uri, header};
 
 /// The origins whose pages may read responses.
@@ -49,11 +51,16 @@ fn is_loopback_origin(origin: &str) -> bool {
 /// Returns whether a host, with or without a port, is `localhost` or a loopback address.
 fn is_loopback(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
+        Some(rest) => rest.split(']').next(),
+        None => host.split(':').next(),
     };
-    let address: Option<std::net::IpAddr> = name.parse().ok();
-    name.eq_ignore_ascii_case("localhost") || address.is_some_and(|address| address.is_loopback())
+    name.is_some_and(is_loopback_host)
+}
+
+/// Returns whether a host, without port and brackets, is `localhost` or a loopback address.
+pub(crate) fn is_loopback_host(host: &str) -> bool {
+    let address: Option<IpAddr> = host.parse().ok();
+    host.eq_ignore_ascii_case("localhost") || address.is_some_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]

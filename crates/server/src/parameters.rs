@@ -10,8 +10,18 @@ use crate::failure::Failure;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parameter {
     pub(crate) name: &'static str,
-    pub(crate) about: &'static str,
     pub(crate) kind: Kind,
+    pub(crate) description: &'static str,
+}
+
+impl Parameter {
+    pub(crate) const fn new(name: &'static str, kind: Kind, description: &'static str) -> Self {
+        Self {
+            name,
+            kind,
+            description,
+        }
+    }
 }
 
 /// The type of a parameter.
@@ -61,20 +71,15 @@ impl Parameters {
     }
 
     pub(crate) fn count(&self, parameter: &Parameter) -> Result<Option<usize>, Failure> {
-        let Kind::Count(least, most) = parameter.kind else {
+        let name = parameter.name;
+        let (Kind::Count(least, most), Some(text)) = (parameter.kind, self.text(name)) else {
             return Ok(None);
         };
-        let name = parameter.name;
-        let count = self.text(name).map(|text| {
-            let number: Option<u32> = text.parse().ok();
-            number.filter(|number| (least..=most).contains(number))
-        });
-        match count {
-            Some(None) => Err(Failure::invalid(format!(
+        match text.parse::<u32>() {
+            Ok(number) if (least..=most).contains(&number) => Ok(Some(number as usize)),
+            _ => Err(Failure::invalid(format!(
                 "`{name}` is a whole number from {least} to {most}"
             ))),
-            Some(Some(number)) => Ok(Some(number as usize)),
-            None => Ok(None),
         }
     }
 

@@ -22,12 +22,9 @@ impl WaitPermits {
     /// Takes a permit, or fails at once with a hint to retry.
     pub(crate) fn acquire(&self) -> Result<WaitPermit, Failure> {
         self.0.clone().try_acquire_owned().map_err(|_| {
-            Failure::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "too many requests are waiting",
-            )
-            .coded(ErrorCode::TooBusy)
-            .with(header::RETRY_AFTER, 1)
+            let detail = "too many requests are waiting";
+            Failure::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::TooBusy, detail)
+                .with(header::RETRY_AFTER, 1)
         })
     }
 }

@@ -34,7 +34,7 @@ pub fn router(engine: impl AsRef<Engine>, options: Options) -> Router {
     with_middleware(&services, table, options)
 }
 
-/// Serves only the worker protocol of an engine, for an address that only workers reach. It spawns
+/// Serves only the worker protocol of an engine, for an address that only workers use. It spawns
 /// tasks only on the engine's own runtime.
 pub fn workers_router(engine: impl AsRef<Engine>, options: Options) -> Router {
     let options = Arc::new(options);

@@ -17,8 +17,8 @@ use crate::services::Services;
 use crate::telemetry::{self, measure};
 use crate::{key_routes, openapi, stream_routes, workers, workflows};
 
-/// The routes of a node. They depend on the roles of its engine; health checks and metrics are
-/// always there.
+/// Returns the routes of a node. They depend on the roles of its engine; health checks and metrics
+/// are always there.
 pub(crate) fn table(services: &Services) -> Vec<Route> {
     let roles = services.engine.roles();
     let mut routes = Vec::new();
@@ -63,15 +63,15 @@ pub(crate) fn build(services: &Services, table: Vec<Route>) -> Router {
 
 async fn unknown_route() -> Failure {
     let detail = "there is no such route; `/openapi.json` lists all routes";
-    Failure::new(StatusCode::NOT_FOUND, detail).coded(ErrorCode::NoRoute)
+    Failure::new(StatusCode::NOT_FOUND, ErrorCode::NoRoute, detail)
 }
 
 async fn unknown_method() -> Failure {
     let detail = "the route does not support this method";
-    Failure::new(StatusCode::METHOD_NOT_ALLOWED, detail).coded(ErrorCode::NoRoute)
+    Failure::new(StatusCode::METHOD_NOT_ALLOWED, ErrorCode::NoRoute, detail)
 }
 
-/// The routes of a node with all roles.
+/// Returns the routes of a node with all roles.
 #[cfg(test)]
 pub(crate) async fn all_routes() -> Vec<Route> {
     let engine = everstep::Engine::in_memory().start().await.unwrap();

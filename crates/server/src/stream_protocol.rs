@@ -1,4 +1,4 @@
-//! Names that the Durable Streams protocol fixes: the address of streams, and headers.
+//! Addresses of streams, and the headers of the Durable Streams protocol.
 
 use axum::http::HeaderName;
 
@@ -7,6 +7,11 @@ pub(crate) const PREFIX: &str = "/v1/stream/";
 
 /// The path of subscriptions, below [`PREFIX`].
 pub(crate) const RESERVED: &str = "__ds/";
+
+/// Returns whether a decoded path below [`PREFIX`] is reserved for journals.
+pub(crate) fn is_journal(path: &str) -> bool {
+    path == "workflows" || path.starts_with("workflows/")
+}
 
 pub(crate) const NEXT_OFFSET: HeaderName = HeaderName::from_static("stream-next-offset");
 pub(crate) const CURSOR: HeaderName = HeaderName::from_static("stream-cursor");

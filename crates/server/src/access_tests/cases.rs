@@ -51,7 +51,7 @@ const OPERATE: CallerKind = CallerKind::Key(Scope::Operate);
 const ADMIN: CallerKind = CallerKind::Key(Scope::Admin);
 const STREAM: &str = "/v1/stream/{*path}";
 /// The id of the open rpc in the second generation of the run. Ids are deterministic.
-const QUESTION: &str = "/workflows/order-7/rpc/rpc_b1b82cad6c9f17fb";
+const OPEN_RPC: &str = "/workflows/order-7/rpc/rpc_b1b82cad6c9f17fb";
 
 /// Method, route, address, and the callers that are admitted.
 pub(super) type Case = (Method, &'static str, &'static str, &'static [CallerKind]);
@@ -96,10 +96,10 @@ fn worker_cases() -> Vec<Case> {
 #[allow(clippy::too_many_lines, reason = "one row for each route")]
 fn workflow_cases() -> Vec<Case> {
     const OPERATORS: &[CallerKind] = &[OPERATE, ADMIN];
-    const LOOKERS: &[CallerKind] = &[READ, ADMIN, CallerKind::FullToken];
+    const RUN_READERS: &[CallerKind] = &[READ, ADMIN, CallerKind::FullToken];
     const SENDERS: &[CallerKind] = &[SEND, ADMIN, CallerKind::ClientToken];
     let (get, post) = (Method::GET, Method::POST);
-    let look = |route, address| (get.clone(), route, address, LOOKERS);
+    let read = |route, address| (get.clone(), route, address, RUN_READERS);
     let operate = |route, address| (post.clone(), route, address, OPERATORS);
     let send = |route, address| (post.clone(), route, address, SENDERS);
     const EVENT: &str = "/workflows/{id}/events/{name}";
@@ -108,7 +108,7 @@ fn workflow_cases() -> Vec<Case> {
         (post.clone(), "/workflows", "/workflows", &[START, ADMIN]),
         (get.clone(), "/workflows", "/workflows", &[READ, ADMIN]),
         (get.clone(), "/types", "/types", &[READ, ADMIN]),
-        look("/workflows/{id}", "/workflows/order-7"),
+        read("/workflows/{id}", "/workflows/order-7"),
         (
             Method::DELETE,
             "/workflows/{id}",
@@ -128,7 +128,7 @@ fn workflow_cases() -> Vec<Case> {
             "/workflows/order-8/events/note",
             &[SEND, ADMIN],
         ),
-        send(RPC, QUESTION),
+        send(RPC, OPEN_RPC),
         (
             post.clone(),
             RPC,
@@ -165,9 +165,9 @@ fn workflow_cases() -> Vec<Case> {
             "/workflows/order-7/steps/a:0/fail",
         ),
         operate("/bulk", "/bulk"),
-        look("/workflows/{id}/why", "/workflows/order-7/why"),
-        look("/workflows/{id}/timeline", "/workflows/order-7/timeline"),
-        look("/workflows/{id}/shape", "/workflows/order-7/shape"),
+        read("/workflows/{id}/why", "/workflows/order-7/why"),
+        read("/workflows/{id}/timeline", "/workflows/order-7/timeline"),
+        read("/workflows/{id}/shape", "/workflows/order-7/shape"),
         (
             get,
             "/workflows/{id}/journal",

@@ -3,7 +3,6 @@
 
 mod cases;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -107,7 +106,6 @@ impl World {
         token
     }
 
-    /// The bearer token of a caller.
     fn bearer(&self, caller: CallerKind) -> Option<String> {
         let signed = |change: fn(&mut RunToken)| self.token(change).signed(&self.signer);
         Some(match caller {
@@ -209,7 +207,7 @@ async fn every_route_has_a_case() {
             path,
             requires,
             ..
-        } = &*endpoint;
+        } = &endpoint;
         let is_tested = |case: &Case| case.0 == *method && case.1 == *path;
         assert!(
             cases.iter().any(is_tested),
@@ -218,7 +216,7 @@ async fn every_route_has_a_case() {
     }
 }
 
-async fn endpoints() -> Vec<Arc<Endpoint>> {
+async fn endpoints() -> Vec<Endpoint> {
     let routes = all_routes().await.into_iter();
     routes.map(|route| route.endpoint).collect()
 }

@@ -9,9 +9,11 @@ use everstep_model::{Body, Generation, RpcId, RunId, StreamName};
 use everstep_protocol::access::{Scope, View};
 use percent_encoding::percent_decode_str;
 
-use super::caller::{Caller, RunGrant};
-use super::refusal::Refusal;
+use super::caller::Caller;
 use super::requirement::RunAction;
+use super::run_token::RunToken;
+use crate::failure::Failure;
+use crate::stream_protocol::{RESERVED, is_journal};
 
 /// What a request requires, derived from its route and address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +21,7 @@ pub(super) enum Demand {
     /// Nothing. The caller is not identified.
     Nothing,
     /// All of these scopes.
-    Scopes(Vec<Scope>),
+    Scopes(&'static [Scope]),
     /// Access to the journal of one generation of a run.
     Journal {
         run: RunId,
@@ -32,35 +34,35 @@ pub(super) enum Demand {
 /// `forks` says whether the request names a stream to fork.
 pub(super) fn of_stream(method: &Method, raw: &str, forks: bool) -> Demand {
     // The handler rejects malformed paths; until then they require the highest scope.
-    let highest = Demand::Scopes(vec![Scope::Admin]);
-    if let Some(rest) = raw.strip_prefix("__ds/") {
+    let highest = Demand::Scopes(&[Scope::Admin]);
+    if let Some(rest) = raw.strip_prefix(RESERVED) {
         return of_subscription(method, rest).unwrap_or(highest);
     }
     let Ok(path) = percent_decode_str(raw).decode_utf8() else {
         return highest;
     };
-    let writes = !matches!(*method, Method::GET | Method::HEAD);
-    if path == "workflows" || path.starts_with("workflows/") {
-        let scope = match *method {
-            Method::GET | Method::HEAD => Scope::Read,
-            Method::POST => Scope::Send,
-            _ => Scope::Operate,
+    if is_journal(&path) {
+        let scopes: &[Scope; 1] = match *method {
+            Method::GET | Method::HEAD => &[Scope::Read],
+            Method::POST => &[Scope::Send],
+            _ => &[Scope::Operate],
         };
+        let [scope] = *scopes;
         return match StreamName::from_stored(&path).run() {
             Some((run, generation)) => Demand::Journal {
                 run,
                 generation,
                 scope,
             },
-            None => Demand::Scopes(vec![scope]),
+            None => Demand::Scopes(scopes),
         };
     }
-    Demand::Scopes(match (method, writes, forks) {
-        (&Method::DELETE, ..) => vec![Scope::Operate],
+    Demand::Scopes(match *method {
+        Method::GET | Method::HEAD => &[Scope::Read],
+        Method::DELETE => &[Scope::Operate],
         // The creator of a fork can read the content of its source.
-        (_, true, true) => vec![Scope::Send, Scope::Read],
-        (_, true, false) => vec![Scope::Send],
-        (_, false, _) => vec![Scope::Read],
+        _ if forks => &[Scope::Send, Scope::Read],
+        _ => &[Scope::Send],
     })
 }
 
@@ -71,21 +73,21 @@ fn of_subscription(method: &Method, rest: &str) -> Option<Demand> {
         (&Method::GET, ["jwks.json"]) => Demand::Nothing,
         // The handler checks the wake token that these carry.
         (&Method::POST, ["subscriptions", _, "callback" | "ack" | "release"]) => Demand::Nothing,
-        (&Method::GET, ["subscriptions", _]) => Demand::Scopes(vec![Scope::Read]),
+        (&Method::GET, ["subscriptions", _]) => Demand::Scopes(&[Scope::Read]),
         (&Method::POST, ["subscriptions", _, "claim"]) => {
-            Demand::Scopes(vec![Scope::Read, Scope::Send])
+            Demand::Scopes(&[Scope::Read, Scope::Send])
         }
         // A subscription reveals its source streams, and makes the server call webhooks.
         (
             &Method::PUT | &Method::DELETE | &Method::POST,
             ["subscriptions", _] | ["subscriptions", _, "streams", ..],
-        ) => Demand::Scopes(vec![Scope::Operate, Scope::Read]),
+        ) => Demand::Scopes(&[Scope::Operate, Scope::Read]),
         _ => return None,
     })
 }
 
 /// Checks a demand without access to the store.
-pub(super) fn check(caller: &Caller, demand: &Demand) -> Result<(), Refusal> {
+pub(super) fn check(caller: &Caller, demand: &Demand) -> Result<(), Failure> {
     match demand {
         Demand::Nothing => Ok(()),
         Demand::Scopes(scopes) => match scopes.iter().find(|scope| !caller.has(**scope)) {
@@ -109,8 +111,8 @@ pub(super) fn check(caller: &Caller, demand: &Demand) -> Result<(), Refusal> {
     }
 }
 
-fn lacks(caller: &Caller, scope: Scope) -> Refusal {
-    Refusal::forbidden(match caller.token() {
+fn lacks(caller: &Caller, scope: Scope) -> Failure {
+    Failure::forbidden(match caller.token() {
         Some(_) => "the run token does not allow this".to_owned(),
         None => format!("this needs a key with the scope `{scope}`"),
     })
@@ -129,7 +131,7 @@ pub(super) async fn check_run(
     caller: &Caller,
     action: RunAction,
     target: RunTarget<'_>,
-) -> Result<(), Refusal> {
+) -> Result<(), Failure> {
     if caller.has(action.scope()) {
         return Ok(());
     }
@@ -140,10 +142,10 @@ pub(super) async fn check_run(
     }
     let allowed = match action {
         RunAction::Read => token.view == View::Full,
-        RunAction::Send => token.events.contains(target.event_or_rpc),
+        RunAction::Send => token.allows_event(target.event_or_rpc),
         RunAction::Answer => {
             let method = method_of(engine, token, target.event_or_rpc).await?;
-            method.is_some_and(|method| token.rpcs.contains(&method))
+            method.is_some_and(|method| token.allows_answer(&method))
         }
     };
     match allowed && is_current(engine, token).await? {
@@ -153,11 +155,11 @@ pub(super) async fn check_run(
 }
 
 /// Returns whether the token is for the current generation of the run.
-async fn is_current(engine: &Engine, token: &RunGrant) -> Result<bool, Refusal> {
+async fn is_current(engine: &Engine, token: &RunToken) -> Result<bool, Failure> {
     match engine.row(&token.run).await {
         Ok(row) => Ok(row.generation == token.generation),
         Err(ReadError::UnknownRun(_)) => Ok(false),
-        Err(ReadError::Unavailable(error)) => Err(error.into()),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -165,36 +167,33 @@ async fn is_current(engine: &Engine, token: &RunGrant) -> Result<bool, Refusal> 
 /// late instead of forbidden.
 async fn method_of(
     engine: &Engine,
-    token: &RunGrant,
+    token: &RunToken,
     rpc: &str,
-) -> Result<Option<String>, Refusal> {
+) -> Result<Option<String>, Failure> {
     let rpc = RpcId(rpc.into());
     match engine.open_rpc(&token.run, &rpc).await {
         Ok(row) => return Ok(Some(row.method.to_string())),
         Err(OpenRpcError::UnknownRun(_)) => return Ok(None),
         Err(OpenRpcError::NotOpen(_)) => {}
-        Err(OpenRpcError::Unavailable(error)) => return Err(error.into()),
+        Err(error) => return Err(error.into()),
     }
     let journal = match engine.journal(&token.run).await {
         Ok(journal) => journal,
         Err(ReadError::UnknownRun(_)) => return Ok(None),
-        Err(ReadError::Unavailable(error)) => return Err(error.into()),
+        Err(error) => return Err(error.into()),
     };
-    Ok(journal
-        .into_iter()
-        .find_map(|entry| match entry.record.body {
-            Body::RpcRequested(request) if request.rpc_id == rpc => {
-                Some(request.method.to_string())
-            }
-            _ => None,
-        }))
+    let method = journal.iter().find_map(|entry| match &entry.record.body {
+        Body::RpcRequested(request) if request.rpc_id == rpc => Some(request.method.to_string()),
+        _ => None,
+    });
+    Ok(method)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn scopes(method: Method, raw: &str, forks: bool) -> Option<Vec<Scope>> {
+    fn scopes(method: Method, raw: &str, forks: bool) -> Option<&'static [Scope]> {
         match of_stream(&method, raw, forks) {
             Demand::Scopes(scopes) => Some(scopes),
             Demand::Nothing | Demand::Journal { .. } => None,
@@ -205,23 +204,18 @@ mod tests {
     fn the_method_determines_the_scope_of_a_stream() {
         use Scope::{Admin, Operate, Read, Send};
         for (method, raw, forks, needed) in [
-            (Method::GET, "a", false, vec![Read]),
-            (Method::HEAD, "a", false, vec![Read]),
-            (Method::PUT, "a", false, vec![Send]),
-            (Method::PUT, "a", true, vec![Send, Read]),
-            (Method::POST, "a", false, vec![Send]),
-            (Method::DELETE, "a", false, vec![Operate]),
-            (Method::GET, "%FF", false, vec![Admin]),
-            (Method::GET, "__ds/signing-key", false, vec![Admin]),
-            (
-                Method::PUT,
-                "__ds/subscriptions/s",
-                false,
-                vec![Operate, Read],
-            ),
-            (Method::GET, "__ds/subscriptions/s", false, vec![Read]),
-            (Method::GET, "workflows", false, vec![Read]),
-            (Method::GET, "workflows/a/b", false, vec![Read]),
+            (Method::GET, "a", false, &[Read][..]),
+            (Method::HEAD, "a", false, &[Read]),
+            (Method::PUT, "a", false, &[Send]),
+            (Method::PUT, "a", true, &[Send, Read]),
+            (Method::POST, "a", false, &[Send]),
+            (Method::DELETE, "a", false, &[Operate]),
+            (Method::GET, "%FF", false, &[Admin]),
+            (Method::GET, "__ds/signing-key", false, &[Admin]),
+            (Method::PUT, "__ds/subscriptions/s", false, &[Operate, Read]),
+            (Method::GET, "__ds/subscriptions/s", false, &[Read]),
+            (Method::GET, "workflows", false, &[Read]),
+            (Method::GET, "workflows/a/b", false, &[Read]),
         ] {
             assert_eq!(
                 scopes(method.clone(), raw, forks),

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use everstep_model::{Generation, RunId, Timestamp};
+use everstep_model::{Generation, RunId};
 use everstep_protocol::access::{Scope, View};
+
+use super::run_token::RunToken;
 
 /// The caller of a request: a name and rights. Handlers find it in the extensions of the request.
 ///
@@ -13,11 +15,13 @@ use everstep_protocol::access::{Scope, View};
 #[derive(Clone, Debug)]
 pub struct Caller {
     name: Option<Arc<str>>,
+    /// The id of the key that the caller used.
+    key: Option<Arc<str>>,
     grant: Arc<Grant>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Grant {
+enum Grant {
     /// All rights: the server is open, or the application says so.
     All,
     Scopes {
@@ -26,30 +30,11 @@ pub(super) enum Grant {
         workflows: BTreeSet<String>,
     },
     /// The rights of a run token.
-    Run(RunGrant),
-}
-
-/// The rights of a run token.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct RunGrant {
-    pub(crate) run: RunId,
-    pub(crate) generation: Generation,
-    pub(crate) view: View,
-    /// The methods of the rpcs that may be answered.
-    pub(crate) rpcs: BTreeSet<String>,
-    /// The events that may be sent.
-    pub(crate) events: BTreeSet<String>,
-    pub(crate) expires_at: Timestamp,
-}
-
-impl RunGrant {
-    pub(super) fn is_for(&self, run: &RunId, generation: Generation) -> bool {
-        self.run == *run && self.generation == generation
-    }
+    Run(RunToken),
 }
 
 impl Caller {
-    /// A caller without a name and with all rights.
+    /// Returns a caller without a name and with all rights.
     #[must_use]
     pub fn unlimited() -> Self {
         Self::of(None, Grant::All)
@@ -59,13 +44,13 @@ impl Caller {
         Self::with_scopes("unidentified", [])
     }
 
-    /// A caller with these scopes. Journals record its actions under the name.
+    /// Returns a caller with these scopes. Journals record its actions under the name.
     #[must_use]
     pub fn with_scopes(name: &str, scopes: impl IntoIterator<Item = Scope>) -> Self {
         Self::with_workflows(name, scopes, [])
     }
 
-    /// A worker with these scopes that may execute these workflows.
+    /// Returns a worker with these scopes that may execute these workflows.
     #[must_use]
     pub fn with_workflows(
         name: &str,
@@ -79,21 +64,31 @@ impl Caller {
         Self::of(Some(name), grant)
     }
 
-    pub(super) fn with_token(name: Option<&str>, grant: RunGrant) -> Self {
-        Self::of(name, Grant::Run(grant))
+    pub(super) fn with_token(token: RunToken) -> Self {
+        Self::of(token.by.clone().as_deref(), Grant::Run(token))
+    }
+
+    pub(super) fn with_key(mut self, id: &str) -> Self {
+        self.key = Some(id.into());
+        self
     }
 
     fn of(name: Option<&str>, grant: Grant) -> Self {
         Self {
             name: name.map(Into::into),
+            key: None,
             grant: Arc::new(grant),
         }
     }
 
-    /// The name under which journals record the actions of the caller.
+    /// Returns the name under which journals record the actions of the caller.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
+    }
+
+    pub(crate) fn key(&self) -> Option<&str> {
+        self.key.as_deref()
     }
 
     /// Returns whether the caller may choose the name under which it acts. Only callers without a
@@ -140,30 +135,32 @@ impl Caller {
     #[must_use]
     pub fn may_send(&self, run: &RunId, generation: Generation, event: &str) -> bool {
         let token = self.token_for(run, generation);
-        self.has(Scope::Send) || token.is_some_and(|token| token.events.contains(event))
+        self.has(Scope::Send) || token.is_some_and(|token| token.allows_event(event))
     }
 
     /// Returns whether the caller may answer rpcs of this method of the run.
     #[must_use]
     pub fn may_answer(&self, run: &RunId, generation: Generation, method: &str) -> bool {
         let token = self.token_for(run, generation);
-        self.has(Scope::Send) || token.is_some_and(|token| token.rpcs.contains(method))
+        self.has(Scope::Send) || token.is_some_and(|token| token.allows_answer(method))
     }
 
-    pub(crate) fn token(&self) -> Option<&RunGrant> {
+    pub(crate) fn token(&self) -> Option<&RunToken> {
         match &*self.grant {
             Grant::Run(token) => Some(token),
             Grant::All | Grant::Scopes { .. } => None,
         }
     }
 
-    fn token_for(&self, run: &RunId, generation: Generation) -> Option<&RunGrant> {
+    fn token_for(&self, run: &RunId, generation: Generation) -> Option<&RunToken> {
         self.token().filter(|token| token.is_for(run, generation))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use everstep_model::Timestamp;
+
     use super::*;
 
     fn run(id: &str) -> RunId {
@@ -172,17 +169,16 @@ mod tests {
 
     #[test]
     fn a_token_is_valid_for_one_run_one_generation_and_what_it_names() {
-        let caller = Caller::with_token(
-            None,
-            RunGrant {
-                run: run("a"),
-                generation: Generation(2),
-                view: View::Client,
-                rpcs: ["approve".to_owned()].into(),
-                events: ["note".to_owned()].into(),
-                expires_at: Timestamp::default(),
-            },
-        );
+        let caller = Caller::with_token(RunToken {
+            run: run("a"),
+            generation: Generation(2),
+            view: View::Client,
+            rpcs: vec!["approve".to_owned()],
+            events: vec!["note".to_owned()],
+            expires_at: Timestamp::default(),
+            by: None,
+            key: None,
+        });
         let (a, now, before) = (run("a"), Generation(2), Generation::FIRST);
         assert_eq!(caller.view_of(&a, now), Some(View::Client));
         assert_eq!(caller.view_of(&a, before), None);

@@ -15,7 +15,7 @@ pub(crate) fn token(text: &str) -> Option<String> {
     Some(opened.signed(&signer))
 }
 
-/// The length of a bearer token, and whether it has the form of a key.
+/// Returns the length of a bearer token, and whether it has the form of a key.
 pub(crate) fn bearer(value: &[u8]) -> Option<(usize, bool)> {
     let mut headers = HeaderMap::new();
     headers.insert(header::AUTHORIZATION, HeaderValue::from_bytes(value).ok()?);

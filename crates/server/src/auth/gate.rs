@@ -7,15 +7,16 @@ use axum::RequestExt;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use everstep_engine::Engine;
 use everstep_model::Timestamp;
 use futures_util::StreamExt;
 
 use super::authorize::{self, Demand, RunTarget};
-use super::identify::{Identified, Identities};
-use super::refusal::Refusal;
+use super::caller::Caller;
+use super::identify::{Identities, token_expired};
 use super::requirement::Requirement;
+use crate::failure::Failure;
 use crate::stream_protocol::{FORKED_FROM, PREFIX};
 
 /// The gate of one route.
@@ -26,51 +27,46 @@ pub(crate) struct Gate {
     pub(crate) requires: Requirement,
 }
 
-/// Runs the handler if the caller may call it. Handlers find the [`Caller`](super::Caller) and the
-/// [`Identified`] in the extensions of the request.
-pub(crate) async fn admit(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
-    match gate.check(&mut request).await {
-        Ok(None) => next.run(request).await,
-        Ok(Some(identified)) => {
-            let expires_at = identified.caller.token().map(|token| token.expires_at);
-            request.extensions_mut().insert(identified.caller.clone());
-            request.extensions_mut().insert(identified);
-            match expires_at {
-                Some(expires_at) => gate.run_until(expires_at, next.run(request)).await,
-                None => next.run(request).await,
-            }
-        }
-        Err(refusal) => refusal.into_response(),
+/// Runs the handler if the caller may call it. Handlers find the [`Caller`] in the extensions of the
+/// request.
+pub(crate) async fn admit(
+    State(gate): State<Gate>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, Failure> {
+    let Some(caller) = gate.check(&mut request).await? else {
+        return Ok(next.run(request).await);
+    };
+    let expires_at = caller.token().map(|token| token.expires_at);
+    request.extensions_mut().insert(caller);
+    match expires_at {
+        Some(expires_at) => gate.run_until(expires_at, next.run(request)).await,
+        None => Ok(next.run(request).await),
     }
 }
 
 impl Gate {
     /// Returns the caller, or `None` for a public route.
-    async fn check(&self, request: &mut Request) -> Result<Option<Identified>, Refusal> {
+    async fn check(&self, request: &mut Request) -> Result<Option<Caller>, Failure> {
         let demand = match self.requires {
             Requirement::Public => Demand::Nothing,
-            Requirement::Scope(scope) => Demand::Scopes(vec![scope]),
-            Requirement::Scopes(scopes) => Demand::Scopes(scopes.to_vec()),
+            Requirement::Scopes(scopes) => Demand::Scopes(scopes),
             Requirement::Stream => {
                 let raw = request.uri().path().strip_prefix(PREFIX);
                 let forks = request.headers().contains_key(FORKED_FROM);
                 authorize::of_stream(request.method(), raw.unwrap_or_default(), forks)
             }
             // Checked against the run below.
-            Requirement::Run(_) => Demand::Scopes(Vec::new()),
+            Requirement::Run(_) => Demand::Scopes(&[]),
         };
         if demand == Demand::Nothing {
             return Ok(None);
         }
-        let identified = self
-            .identities
-            .identify(request.headers(), request.extensions())
-            .await?;
-        authorize::check(&identified.caller, &demand)?;
+        let (headers, extensions) = (request.headers(), request.extensions());
+        let caller = self.identities.identify(headers, extensions).await?;
+        authorize::check(&caller, &demand)?;
         if let Requirement::Run(action) = self.requires {
-            let path = request
-                .extract_parts::<Path<HashMap<String, String>>>()
-                .await;
+            let path: Result<Path<HashMap<String, String>>, _> = request.extract_parts().await;
             let parameters = path.map(|Path(parameters)| parameters).unwrap_or_default();
             let parameter = |name: &str| parameters.get(name).map_or("", String::as_str);
             let target = RunTarget {
@@ -80,9 +76,9 @@ impl Gate {
                     name => name,
                 },
             };
-            authorize::check_run(&self.engine, &identified.caller, action, target).await?;
+            authorize::check_run(&self.engine, &caller, action, target).await?;
         }
-        Ok(Some(identified))
+        Ok(Some(caller))
     }
 
     /// Ends a response that waits or stays open when the run token of the request expires.
@@ -90,12 +86,11 @@ impl Gate {
         &self,
         expires_at: Timestamp,
         response: impl Future<Output = Response>,
-    ) -> Response {
+    ) -> Result<Response, Failure> {
         let remaining = || self.identities.now().until(expires_at);
-        let Ok(response) = tokio::time::timeout(remaining(), response).await else {
-            return Refusal::Expired.into_response();
-        };
+        let response = tokio::time::timeout(remaining(), response).await;
+        let response = response.map_err(|_| token_expired())?;
         let expired = tokio::time::sleep(remaining());
-        response.map(|body| Body::from_stream(body.into_data_stream().take_until(expired)))
+        Ok(response.map(|body| Body::from_stream(body.into_data_stream().take_until(expired))))
     }
 }

@@ -3,16 +3,16 @@
 use axum::http::{Extensions, HeaderMap, header};
 use everstep_engine::Engine;
 use everstep_engine::streams::{StreamError, Streams};
-use everstep_model::Timestamp;
+use everstep_model::{ErrorCode, Timestamp};
 use everstep_protocol::Secret;
 use tokio::sync::OnceCell;
 
 use super::caller::Caller;
 use super::key;
 use super::key_list::Keys;
-use super::refusal::Refusal;
 use super::run_token::{self, InvalidToken, RunToken};
 use super::signer::Signer;
+use crate::failure::Failure;
 use crate::options::Access;
 
 const NO_KEY: &str = "this needs a key: `Authorization: Bearer evk_…`";
@@ -26,13 +26,6 @@ pub(crate) struct Identities {
     signer: OnceCell<Signer>,
 }
 
-/// A caller, and the id of its key if it used one.
-#[derive(Clone, Debug)]
-pub(crate) struct Identified {
-    pub(crate) caller: Caller,
-    pub(crate) key: Option<String>,
-}
-
 impl Identities {
     pub(crate) fn new(engine: &Engine, access: Access) -> Self {
         Self {
@@ -44,10 +37,8 @@ impl Identities {
     }
 
     pub(crate) async fn signer(&self) -> Result<&Signer, StreamError> {
-        let made = self
-            .signer
-            .get_or_try_init(|| Signer::of_store(&self.streams));
-        made.await
+        let signer = || Signer::of_store(&self.streams);
+        self.signer.get_or_try_init(signer).await
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -55,56 +46,54 @@ impl Identities {
     }
 
     /// Identifies the caller. A key or token determines the rights even if the server is open.
-    pub(crate) async fn identify(
+    pub(super) async fn identify(
         &self,
         headers: &HeaderMap,
         extensions: &Extensions,
-    ) -> Result<Identified, Refusal> {
+    ) -> Result<Caller, Failure> {
         if let Some(caller) = extensions.get::<Caller>() {
-            let caller = caller.clone();
-            return Ok(Identified { caller, key: None });
+            return Ok(caller.clone());
         }
         match bearer(headers) {
             Some(text) if text.expose().starts_with(key::PREFIX) => self.by_key(&text).await,
             Some(text) if text.expose().starts_with(run_token::PREFIX) => {
                 self.by_token(&text).await
             }
-            Some(_) | None if self.access == Access::Open => Ok(Identified {
-                caller: Caller::unlimited(),
-                key: None,
-            }),
-            Some(_) => Err(Refusal::Unauthenticated(INVALID_KEY)),
-            None => Err(Refusal::Unauthenticated(NO_KEY)),
+            Some(_) | None if self.access == Access::Open => Ok(Caller::unlimited()),
+            Some(_) => Err(unauthenticated(INVALID_KEY)),
+            None => Err(unauthenticated(NO_KEY)),
         }
     }
 
-    async fn by_key(&self, text: &Secret) -> Result<Identified, Refusal> {
+    async fn by_key(&self, text: &Secret) -> Result<Caller, Failure> {
         let found = self.keys.find(text).await?;
-        let found = found.ok_or(Refusal::Unauthenticated(INVALID_KEY))?;
-        Ok(Identified {
-            caller: found.caller(),
-            key: Some(found.view.id),
-        })
+        let found = found.ok_or_else(|| unauthenticated(INVALID_KEY))?;
+        Ok(found.caller())
     }
 
-    async fn by_token(&self, text: &Secret) -> Result<Identified, Refusal> {
+    async fn by_token(&self, text: &Secret) -> Result<Caller, Failure> {
         let signer = self.signer().await?;
         let opened = RunToken::open(signer, text.expose(), self.streams.now());
         let token = opened.map_err(|invalid| match invalid {
-            InvalidToken::Forged => Refusal::Unauthenticated(INVALID_KEY),
-            InvalidToken::Expired => Refusal::Expired,
+            InvalidToken::Forged => unauthenticated(INVALID_KEY),
+            InvalidToken::Expired => token_expired(),
         })?;
         if let Some(id) = &token.key {
             // Revoking a key revokes the tokens that it created.
             let key = self.keys.with_id(id).await?;
-            key.ok_or(Refusal::Unauthenticated(INVALID_KEY))?;
+            key.ok_or_else(|| unauthenticated(INVALID_KEY))?;
         }
-        let name = token.by.clone();
-        Ok(Identified {
-            caller: Caller::with_token(name.as_deref(), token.grant()),
-            key: None,
-        })
+        Ok(Caller::with_token(token))
     }
+}
+
+fn unauthenticated(detail: &str) -> Failure {
+    Failure::unauthenticated(ErrorCode::Unauthenticated, detail)
+}
+
+pub(super) fn token_expired() -> Failure {
+    let detail = "the run token has expired; request a new one";
+    Failure::unauthenticated(ErrorCode::TokenExpired, detail)
 }
 
 /// Returns the bearer token of a request. It is empty, and thereby invalid, if there is more than

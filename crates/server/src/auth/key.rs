@@ -1,7 +1,7 @@
 //! API keys: `evk_`, a public id, `_`, and 32 random bytes. The store contains only their hash.
 
 use everstep_engine::streams::StreamError;
-use everstep_model::Timestamp;
+use everstep_model::{Name, Timestamp};
 use everstep_protocol::Secret;
 use everstep_protocol::access::{CreateKey, KeyView, Scope};
 use ring::digest::{SHA256, digest};
@@ -55,12 +55,13 @@ impl StoredKey {
 
     pub(super) fn caller(&self) -> Caller {
         let KeyView {
+            id,
             name,
             scopes,
             workflows,
             ..
         } = &self.view;
-        Caller::with_workflows(name, scopes.iter().copied(), workflows.iter().cloned())
+        Caller::with_workflows(name, scopes.iter().copied(), workflows.iter().cloned()).with_key(id)
     }
 }
 
@@ -89,11 +90,8 @@ pub(super) fn check(request: &CreateKey) -> Result<(), &'static str> {
     if request.workflows.len() > WORKFLOWS_MAX {
         return Err("a key names at most 1,000 workflows");
     }
-    match request
-        .workflows
-        .iter()
-        .all(|workflow| everstep_model::Name::new(workflow).is_ok())
-    {
+    let mut workflows = request.workflows.iter();
+    match workflows.all(|workflow| Name::new(workflow).is_ok()) {
         true => Ok(()),
         false => Err("one of the workflows is not a valid name"),
     }

@@ -61,7 +61,7 @@ impl std::fmt::Debug for Keys {
 }
 
 impl Keys {
-    /// The keys of an engine's store.
+    /// Returns the keys of an engine's store.
     #[must_use]
     pub fn of(engine: impl AsRef<Engine>) -> Self {
         Self {
@@ -102,7 +102,7 @@ impl Keys {
         revoked.await
     }
 
-    /// All keys, the oldest first.
+    /// Returns all keys, the oldest first.
     pub async fn list(&self) -> Result<Vec<KeyView>, StreamError> {
         let (_, document) = self.read().await?;
         Ok(document.keys.into_iter().map(|key| key.view).collect())

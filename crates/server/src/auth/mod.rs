@@ -16,20 +16,17 @@ mod gate;
 mod identify;
 mod key;
 mod key_list;
-mod refusal;
 mod requirement;
 mod run_token;
 mod signer;
 
 pub use caller::Caller;
 pub(crate) use gate::{Gate, admit};
-pub(crate) use identify::{Identified, Identities};
+pub(crate) use identify::Identities;
 pub use key_list::{KeyError, Keys};
-pub(crate) use refusal::Refusal;
 pub(crate) use requirement::{Requirement, RunAction};
 pub(crate) use run_token::RunToken;
-#[cfg(test)]
-pub(crate) use signer::Signer;
+pub(crate) use signer::{Signer, random_bytes, stored_secret};
 
 #[cfg(test)]
 pub(crate) mod fuzzed;

@@ -7,8 +7,6 @@ use everstep_protocol::access::Scope;
 pub(crate) enum Requirement {
     /// Nothing. The caller is not identified.
     Public,
-    /// A key with this scope.
-    Scope(Scope),
     /// A key with all of these scopes.
     Scopes(&'static [Scope]),
     /// Depends on the method and the path of a stream: a user's stream, a journal or a subscription
@@ -31,7 +29,7 @@ pub(crate) enum RunAction {
 }
 
 impl RunAction {
-    /// The scope that allows the action for every run.
+    /// Returns the scope that allows the action for every run.
     pub(crate) fn scope(self) -> Scope {
         match self {
             Self::Read => Scope::Read,

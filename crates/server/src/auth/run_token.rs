@@ -8,7 +8,6 @@ use everstep_model::{Generation, RunId, Timestamp};
 use everstep_protocol::access::View;
 use serde::{Deserialize, Serialize};
 
-use super::caller::RunGrant;
 use super::signer::Signer;
 
 /// The prefix of every run token.
@@ -22,8 +21,10 @@ pub(crate) struct RunToken {
     pub(crate) run: RunId,
     pub(crate) generation: Generation,
     pub(crate) view: View,
+    /// The methods of the rpcs that may be answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) rpcs: Vec<String>,
+    /// The events that may be sent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) events: Vec<String>,
     pub(crate) expires_at: Timestamp,
@@ -58,15 +59,16 @@ impl RunToken {
         }
     }
 
-    pub(super) fn grant(self) -> RunGrant {
-        RunGrant {
-            run: self.run,
-            generation: self.generation,
-            view: self.view,
-            rpcs: self.rpcs.into_iter().collect(),
-            events: self.events.into_iter().collect(),
-            expires_at: self.expires_at,
-        }
+    pub(super) fn is_for(&self, run: &RunId, generation: Generation) -> bool {
+        self.run == *run && self.generation == generation
+    }
+
+    pub(super) fn allows_event(&self, name: &str) -> bool {
+        self.events.iter().any(|event| event == name)
+    }
+
+    pub(super) fn allows_answer(&self, method: &str) -> bool {
+        self.rpcs.iter().any(|rpc| rpc == method)
     }
 }
 

@@ -1,12 +1,14 @@
-//! The secret with which the server signs its tokens. It is created once and kept in the store, so
-//! that all nodes share it.
+//! Signatures of tokens, and the secrets they need. A secret is created once and kept in the store,
+//! so that all nodes share it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
 use everstep_engine::streams::{StreamError, StreamPath, Streams};
 use everstep_store::StoreError;
 use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
+use subtle::ConstantTimeEq;
 
 const SECRET_BYTES: usize = 32;
 const PATH: &str = "__ds/auth/secret";
@@ -27,19 +29,13 @@ impl Signer {
 
     /// Returns the signer of this store. The first call creates the secret.
     pub(crate) async fn of_store(streams: &Streams) -> Result<Self, StreamError> {
-        let path = StreamPath::internal(PATH)?;
-        loop {
-            if let Some(known) = streams.document(&path).await? {
-                return Ok(Self::new(&known.bytes));
-            }
-            let made = random_bytes::<SECRET_BYTES>()?.to_vec();
-            streams.put_document(&path, None, made.into()).await?;
-        }
+        let secret = stored_secret::<SECRET_BYTES>(streams, PATH).await?;
+        Ok(Self::new(&secret))
     }
 
     /// Returns the content and its signature as text without spaces.
     pub(crate) fn sign(&self, purpose: &str, content: &[u8]) -> String {
-        let tag = hmac::sign(&self.0, &signed(purpose, content));
+        let tag = self.tag(purpose, content);
         let content = URL_SAFE_NO_PAD.encode(content);
         format!("{content}.{}", URL_SAFE_NO_PAD.encode(tag))
     }
@@ -49,18 +45,37 @@ impl Signer {
         let (content, tag) = text.split_once('.')?;
         let content = URL_SAFE_NO_PAD.decode(content).ok()?;
         let tag = URL_SAFE_NO_PAD.decode(tag).ok()?;
-        hmac::verify(&self.0, &signed(purpose, &content), &tag).ok()?;
-        Some(content)
+        let is_valid = self.tag(purpose, &content).as_ref().ct_eq(&tag);
+        bool::from(is_valid).then_some(content)
+    }
+
+    /// Computes a signature. A purpose contains no line break, so the signed text is unambiguous.
+    fn tag(&self, purpose: &str, content: &[u8]) -> hmac::Tag {
+        let mut signed = hmac::Context::with_key(&self.0);
+        for part in [purpose.as_bytes(), b"\n", content] {
+            signed.update(part);
+        }
+        signed.sign()
     }
 }
 
-/// A purpose contains no line break, so the concatenation is unambiguous.
-fn signed(purpose: &str, content: &[u8]) -> Vec<u8> {
-    [purpose.as_bytes(), b"\n", content].concat()
+/// Returns the secret at a path of the store. The first call creates it.
+pub(crate) async fn stored_secret<const N: usize>(
+    streams: &Streams,
+    path: &str,
+) -> Result<Bytes, StreamError> {
+    let path = StreamPath::internal(path)?;
+    loop {
+        if let Some(known) = streams.document(&path).await? {
+            return Ok(known.bytes);
+        }
+        let created = random_bytes::<N>()?.to_vec();
+        streams.put_document(&path, None, created.into()).await?;
+    }
 }
 
-/// Cryptographically secure random bytes.
-pub(super) fn random_bytes<const N: usize>() -> Result<[u8; N], StreamError> {
+/// Returns cryptographically secure random bytes.
+pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N], StreamError> {
     let mut bytes = [0; N];
     let filled = SystemRandom::new().fill(&mut bytes);
     filled.map_err(|_| StoreError::Unavailable {

@@ -2,8 +2,8 @@
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
+use crate::streams::headers::producer;
 use crate::streams::lifetime;
-use crate::streams::producer_headers::producer;
 
 fn headers(bytes: &[u8]) -> HeaderMap {
     let mut headers = HeaderMap::new();

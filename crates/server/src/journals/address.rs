@@ -15,11 +15,6 @@ pub(super) struct JournalAddress {
     pub(super) generation: Generation,
 }
 
-/// Returns whether a decoded path is reserved for journals.
-pub(crate) fn is_journal(path: &str) -> bool {
-    path == "workflows" || path.starts_with("workflows/")
-}
-
 impl JournalAddress {
     /// Parses `workflows/{id}`, or `workflows/{id}@{n}` for generations after the first. Every
     /// journal has exactly one address.
@@ -35,7 +30,8 @@ impl JournalAddress {
     /// Returns the requested view, or the view that the caller may have if none is requested.
     pub(super) fn view(&self, caller: &Caller, query: &str) -> Result<View, Failure> {
         let allowed = caller.view_of(&self.run, self.generation);
-        let allowed = allowed.ok_or_else(|| forbidden("the caller may not read this journal"))?;
+        let allowed =
+            allowed.ok_or_else(|| Failure::forbidden("the caller may not read this journal"))?;
         let mut given = form_urlencoded::parse(query.as_bytes());
         let Some((_, word)) = given.find(|(name, _)| name == "view") else {
             return Ok(allowed);
@@ -45,18 +41,14 @@ impl JournalAddress {
             .map_err(|error| Failure::bad_request(format!("{error}")))?;
         match allowed == View::Full || allowed == wanted {
             true => Ok(wanted),
-            false => Err(forbidden("the run token is for another view")),
+            false => Err(Failure::forbidden("the run token is for another view")),
         }
     }
 }
 
-pub(super) fn forbidden(why: &str) -> Failure {
-    Failure::new(StatusCode::FORBIDDEN, why).coded(ErrorCode::Forbidden)
-}
-
-/// The error of a request that only the engine may make.
-pub(super) fn reserved(why: &str) -> Failure {
-    Failure::new(StatusCode::FORBIDDEN, why).coded(ErrorCode::ReservedStream)
+/// Rejects a request that only the engine may make.
+pub(super) fn reserved(detail: &str) -> Failure {
+    Failure::new(StatusCode::FORBIDDEN, ErrorCode::ReservedStream, detail)
 }
 
 #[cfg(test)]

@@ -1,23 +1,21 @@
 //! `POST` to a journal appends events and answers, each in a commit of its own, in order. What a
 //! producer sends again takes effect once.
 
-use axum::body::Body;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::Response;
 use everstep_engine::streams::{ContentType, Journal, Producer, StreamError};
-use everstep_engine::{Answer, AnswerError, Answered, Engine, SendError, SendEvent, Sent};
+use everstep_engine::{Answer, Answered, Engine, SendEvent, Sent};
 use everstep_model::{ErrorCode, Name, Payload, RecordNumber};
 use everstep_protocol::access::Scope;
 
-use super::address::{JournalAddress, forbidden, reserved};
-use super::appended::{Appended, parse};
+use super::address::{JournalAddress, reserved};
+use super::appended::{Appended, AppendedAnswer, AppendedEvent, parse};
 use crate::auth::Caller;
 use crate::failure::Failure;
 use crate::stream_protocol as names;
-use crate::streams::StreamServer;
-use crate::streams::header_values::{is_true, text};
-use crate::streams::producer_headers::producer;
+use crate::streams::headers::{is_true, producer, text};
 use crate::streams::reply::Reply;
+use crate::streams::{StreamRequest, StreamServer};
 
 /// Appends to one journal for one caller.
 pub(super) struct Appender<'a> {
@@ -27,57 +25,12 @@ pub(super) struct Appender<'a> {
     pub(super) caller: &'a Caller,
 }
 
-pub(super) struct JournalAppend {
-    pub(super) headers: HeaderMap,
-    pub(super) body: Body,
-}
-
-struct AppendedRecord {
-    number: RecordNumber,
-    is_new: bool,
-}
-
-struct Rejection {
-    failure: Failure,
-    /// Whether the run, or the addressed generation of it, has ended.
-    closed: bool,
-}
-
-impl From<Failure> for Rejection {
-    fn from(failure: Failure) -> Self {
-        Self {
-            failure,
-            closed: false,
-        }
-    }
-}
-
-impl From<SendError> for Rejection {
-    fn from(error: SendError) -> Self {
-        let closed = matches!(
-            error,
-            SendError::Finished(_) | SendError::OtherGeneration(_)
-        );
-        Self {
-            failure: error.into(),
-            closed,
-        }
-    }
-}
-
-impl From<AnswerError> for Rejection {
-    fn from(error: AnswerError) -> Self {
-        let closed = matches!(error, AnswerError::OtherGeneration(_));
-        Self {
-            failure: error.into(),
-            closed,
-        }
-    }
-}
+/// The number of an appended record, and whether it is new.
+type AppendedRecord = (RecordNumber, bool);
 
 impl Appender<'_> {
-    pub(super) async fn append(&self, append: JournalAppend) -> Result<Response<Body>, Failure> {
-        let JournalAppend { headers, body } = append;
+    pub(super) async fn append(&self, request: StreamRequest) -> Result<Response, Failure> {
+        let headers = request.headers;
         let producer = producer(&headers)?;
         if is_true(&headers, &names::CLOSED) {
             return Err(reserved("only the engine closes journals; cancel the run"));
@@ -91,26 +44,29 @@ impl Appender<'_> {
         let journal = self.server.streams.journal(run, *generation).await?;
         if ContentType::new(content_type) != journal.info.content_type {
             let detail = "records of a journal are `application/json`";
-            return Err(Failure::new(StatusCode::CONFLICT, detail).coded(ErrorCode::StreamType));
+            return Err(Failure::conflict(ErrorCode::StreamType, detail));
         }
-        let records = parse(&self.server.body_limits.read(body).await?)?;
+        let records = parse(&self.server.body_limits.read(request.body).await?)?;
         let (mut last, mut is_new) = (RecordNumber(0), false);
         for (index, record) in records.into_iter().enumerate() {
             let dedup_id = producer.as_ref().map(|producer| dedup_id(producer, index));
             let appended = self.record(&journal, record, dedup_id).await;
-            let appended = appended
-                .map_err(|rejection| into_failure(rejection, &journal, producer.as_ref()))?;
-            is_new |= appended.is_new;
-            last = last.max(appended.number);
+            let (number, is_first) =
+                appended.map_err(|failure| with_end(failure, &journal, producer.as_ref()))?;
+            is_new |= is_first;
+            last = last.max(number);
         }
         let status = match producer.is_some() && is_new {
             true => StatusCode::OK,
             false => StatusCode::NO_CONTENT,
         };
+        let (epoch, seq) = producer
+            .map(|producer| (producer.epoch, producer.seq))
+            .unzip();
         Ok(Reply::new(status)
             .at(journal.behind(last))
-            .with_some(names::PRODUCER_EPOCH, producer.as_ref().map(|p| p.epoch))
-            .with_some(names::PRODUCER_SEQ, producer.as_ref().map(|p| p.seq))
+            .with_some(names::PRODUCER_EPOCH, epoch)
+            .with_some(names::PRODUCER_SEQ, seq)
             .empty())
     }
 
@@ -120,82 +76,69 @@ impl Appender<'_> {
         journal: &Journal,
         record: Appended,
         producer_id: Option<String>,
-    ) -> Result<AppendedRecord, Rejection> {
+    ) -> Result<AppendedRecord, Failure> {
         // A later generation of the run has a journal of its own.
         if journal.info.closed {
             let next = journal.info.next;
-            return Err(Rejection {
-                failure: StreamError::Closed { next }.into(),
-                closed: true,
-            });
+            return Err(StreamError::Closed { next }.into());
         }
         match record {
-            Appended::Event {
-                name,
-                payload,
-                dedup_id,
-            } => {
-                let dedup_id = dedup_id.or(producer_id);
-                self.send_event(name, payload, dedup_id).await
-            }
-            Appended::Answer {
-                rpc,
-                answer,
-                dedup_id,
-            } => {
-                let answer = Answer {
-                    run: self.address.run.clone(),
-                    rpc,
-                    answer,
-                    by: self.by(),
-                    dedup_id: dedup_id.or(producer_id),
-                    generation: Some(self.address.generation),
-                };
-                self.send_answer(answer).await
-            }
+            Appended::Event(event) => self.send_event(event, producer_id).await,
+            Appended::Answer(answer) => self.send_answer(answer, producer_id).await,
         }
     }
 
     async fn send_event(
         &self,
-        name: String,
-        payload: Payload,
-        dedup_id: Option<String>,
-    ) -> Result<AppendedRecord, Rejection> {
+        event: AppendedEvent,
+        producer_id: Option<String>,
+    ) -> Result<AppendedRecord, Failure> {
         let JournalAddress { run, generation } = self.address;
-        if !self.caller.may_send(run, *generation, &name) {
-            return Err(forbidden("the run token does not name this event").into());
+        if !self.caller.may_send(run, *generation, &event.name) {
+            return Err(Failure::forbidden("the run token does not name this event"));
         }
         let event = SendEvent {
             run: run.clone(),
-            name: Name::new(&name).map_err(Failure::from)?,
-            payload,
-            dedup_id,
+            name: Name::new(&event.name)?,
+            payload: event.payload,
+            dedup_id: event.dedup_id.or(producer_id),
             by: self.by(),
             generation: Some(*generation),
         };
-        let (number, is_new) = match self.engine.send(event).await? {
+        Ok(match self.engine.send(event).await? {
             Sent::Accepted(number) => (number, true),
             Sent::Duplicate(number) => (number, false),
-        };
-        Ok(AppendedRecord { number, is_new })
+        })
     }
 
-    async fn send_answer(&self, answer: Answer) -> Result<AppendedRecord, Rejection> {
+    async fn send_answer(
+        &self,
+        answer: AppendedAnswer,
+        producer_id: Option<String>,
+    ) -> Result<AppendedRecord, Failure> {
+        let JournalAddress { run, generation } = self.address;
         if !self.caller.has(Scope::Send) {
-            let open = self.engine.open_rpc(&answer.run, &answer.rpc).await;
-            let open = open.map_err(Failure::from)?;
-            let JournalAddress { run, generation } = self.address;
-            let method = open.method.as_str();
-            if !self.caller.may_answer(run, *generation, method) {
-                return Err(forbidden("the run token does not name this method").into());
+            let open = self.engine.open_rpc(run, &answer.rpc_id).await?;
+            if !self
+                .caller
+                .may_answer(run, *generation, open.method.as_str())
+            {
+                let detail = "the run token does not name this method";
+                return Err(Failure::forbidden(detail));
             }
         }
-        let (number, is_new) = match self.engine.answer(answer).await? {
+        let answer = Answer {
+            run: run.clone(),
+            rpc: answer.rpc_id,
+            answer: answer.answer,
+            dedup_id: answer.dedup_id.or(producer_id),
+            by: self.by(),
+            generation: Some(*generation),
+        };
+        Ok(match self.engine.answer(answer).await? {
             Answered::Accepted(number) => (number, true),
             Answered::Duplicate(number) => (number, false),
-        };
-        Ok(AppendedRecord { number, is_new })
+        })
     }
 
     fn by(&self) -> Option<String> {
@@ -203,7 +146,7 @@ impl Appender<'_> {
     }
 }
 
-/// The deduplication id of one record of a producer's append.
+/// Returns the deduplication id of one record of a producer's append.
 fn dedup_id(producer: &Producer, index: usize) -> String {
     let Producer { id, epoch, seq } = producer;
     let text = Payload::from_value(&(id, epoch, seq, index));
@@ -212,12 +155,12 @@ fn dedup_id(producer: &Producer, index: usize) -> String {
     format!("producer-{digest}")
 }
 
-/// Adds the headers of a closed stream to the error of a journal that has ended. A producer also
-/// receives its own sequence: the reference client interprets a conflict without these headers as a
-/// gap at 0 and retries forever.
-fn into_failure(rejection: Rejection, journal: &Journal, producer: Option<&Producer>) -> Failure {
-    let Rejection { failure, closed } = rejection;
-    if !closed {
+/// Adds the headers of a closed stream to the error of a run, or a generation of it, that has ended.
+/// A producer also receives its own sequence: the reference client interprets a conflict without
+/// these headers as a gap at 0 and retries forever.
+fn with_end(failure: Failure, journal: &Journal, producer: Option<&Producer>) -> Failure {
+    let ended = [ErrorCode::RunFinished, ErrorCode::StreamClosed];
+    if failure.code().is_none_or(|code| !ended.contains(&code)) {
         return failure;
     }
     let failure = failure

@@ -2,6 +2,7 @@
 
 use everstep_model::{Payload, RpcId};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use super::address::reserved;
 use crate::failure::Failure;
@@ -9,16 +10,25 @@ use crate::json::check_depth;
 
 #[derive(Debug, PartialEq)]
 pub(super) enum Appended {
-    Event {
-        name: String,
-        payload: Payload,
-        dedup_id: Option<String>,
-    },
-    Answer {
-        rpc: RpcId,
-        answer: Payload,
-        dedup_id: Option<String>,
-    },
+    Event(AppendedEvent),
+    Answer(AppendedAnswer),
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct AppendedEvent {
+    pub(super) name: String,
+    #[serde(default = "Payload::null")]
+    pub(super) payload: Payload,
+    pub(super) dedup_id: Option<String>,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct AppendedAnswer {
+    pub(super) rpc_id: RpcId,
+    pub(super) answer: Payload,
+    pub(super) dedup_id: Option<String>,
 }
 
 /// The envelope of the State Protocol. Other fields are set by the server, and ignored here.
@@ -36,23 +46,6 @@ struct Headers {
     txid: Option<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct EventValue {
-    name: String,
-    #[serde(default = "Payload::null")]
-    payload: Payload,
-    dedup_id: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct AnswerValue {
-    rpc_id: RpcId,
-    answer: Payload,
-    dedup_id: Option<String>,
-}
-
 /// Parses a body: one record, or an array of records.
 pub(super) fn parse(body: &[u8]) -> Result<Vec<Appended>, Failure> {
     check_depth(body)?;
@@ -62,7 +55,7 @@ pub(super) fn parse(body: &[u8]) -> Result<Vec<Appended>, Failure> {
         false => vec![serde_json::from_slice(body).map_err(unreadable)?],
     };
     if envelopes.is_empty() {
-        return Err(Failure::bad_request("an append holds at least one record"));
+        return Err(Failure::bad_request("an append has at least one record"));
     }
     envelopes.into_iter().map(record).collect()
 }
@@ -71,20 +64,14 @@ fn record(envelope: Envelope) -> Result<Appended, Failure> {
     let (kind, txid) = (envelope.kind.as_str(), envelope.headers.txid);
     match kind {
         "workflow:event" => {
-            let value: EventValue = fields(kind, &envelope.value)?;
-            Ok(Appended::Event {
-                name: value.name,
-                payload: value.payload,
-                dedup_id: value.dedup_id.or(txid),
-            })
+            let mut event: AppendedEvent = fields(kind, &envelope.value)?;
+            event.dedup_id = event.dedup_id.or(txid);
+            Ok(Appended::Event(event))
         }
         "workflow:rpc_answered" => {
-            let value: AnswerValue = fields(kind, &envelope.value)?;
-            Ok(Appended::Answer {
-                rpc: value.rpc_id,
-                answer: value.answer,
-                dedup_id: value.dedup_id.or(txid),
-            })
+            let mut answer: AppendedAnswer = fields(kind, &envelope.value)?;
+            answer.dedup_id = answer.dedup_id.or(txid);
+            Ok(Appended::Answer(answer))
         }
         _ => Err(reserved(
             "clients append `workflow:event` and `workflow:rpc_answered` to a journal, and nothing else",
@@ -92,13 +79,13 @@ fn record(envelope: Envelope) -> Result<Appended, Failure> {
     }
 }
 
-fn fields<T: for<'de> Deserialize<'de>>(kind: &str, value: &Payload) -> Result<T, Failure> {
+fn fields<T: DeserializeOwned>(kind: &str, value: &Payload) -> Result<T, Failure> {
     serde_json::from_slice(value.as_bytes())
         .map_err(|error| Failure::bad_request(format!("the value of a `{kind}`: {error}")))
 }
 
 fn unreadable(error: serde_json::Error) -> Failure {
-    Failure::bad_request(format!("the body is no record of a journal: {error}"))
+    Failure::bad_request(format!("the body is not a record of a journal: {error}"))
 }
 
 #[cfg(test)]
@@ -112,11 +99,11 @@ mod tests {
             "headers":{"operation":"insert","txid":"t"}}"#;
         assert_eq!(parse(event.as_bytes()).unwrap().len(), 1);
         let both = parse(format!(" [{event},{answer}]").as_bytes()).unwrap();
-        let expected = Appended::Answer {
-            rpc: RpcId("r".into()),
+        let expected = Appended::Answer(AppendedAnswer {
+            rpc_id: RpcId("r".into()),
             answer: Payload::null(),
             dedup_id: Some("t".to_owned()),
-        };
+        });
         assert_eq!(both.get(1), Some(&expected));
         for body in [
             "[]",

@@ -10,15 +10,13 @@ mod appended;
 mod request;
 mod views;
 
-pub(crate) use address::is_journal;
-pub(crate) use request::{JournalRequest, Journals};
+pub(crate) use request::Journals;
 
-/// The numbers of events and answers in an append. `None` if the body is rejected.
+/// Returns the numbers of events and answers in an append. `None` if the body is rejected.
 #[cfg(test)]
 pub(crate) fn fuzzed(body: &[u8]) -> Option<(usize, usize)> {
     let records = appended::parse(body).ok()?;
-    let is_event =
-        |record: &&appended::Appended| matches!(record, appended::Appended::Event { .. });
+    let is_event = |record: &&appended::Appended| matches!(record, appended::Appended::Event(_));
     let events = records.iter().filter(is_event).count();
     Some((events, records.len() - events))
 }

@@ -1,7 +1,5 @@
 //! Generates the OpenAPI document.
 
-use std::sync::Arc;
-
 use axum::http::Method;
 use schemars::SchemaGenerator;
 use schemars::generate::{Contract, SchemaSettings};
@@ -9,11 +7,10 @@ use serde_json::{Map, Value, json};
 
 use crate::auth::{Requirement, RunAction};
 use crate::parameters::{Kind, Parameter};
-use crate::route::Endpoint;
-use crate::route_doc::{Content, RouteDoc};
+use crate::route::{Content, Endpoint};
 
 /// Describes the routes of a router that is mounted at `mount`.
-pub(super) fn describe(endpoints: &[Arc<Endpoint>], mount: &str) -> Value {
+pub(super) fn describe(endpoints: &[Endpoint], mount: &str) -> Value {
     let mut writer = Writer {
         requests: generator(Contract::Deserialize),
         responses: generator(Contract::Serialize),
@@ -48,7 +45,7 @@ pub(super) fn describe(endpoints: &[Arc<Endpoint>], mount: &str) -> Value {
     })
 }
 
-/// The path in OpenAPI's notation.
+/// Returns the path in OpenAPI's notation.
 fn path_of(endpoint: &Endpoint) -> String {
     endpoint.path.replace("{*", "{")
 }
@@ -76,34 +73,33 @@ struct Writer {
 
 impl Writer {
     fn operation(&mut self, endpoint: &Endpoint) -> Value {
-        let doc = &endpoint.doc;
         let mut operation = Map::new();
         let mut set = |name: &str, value: Value| operation.insert(name.to_owned(), value);
         set("operationId", id_of(endpoint).into());
-        set("summary", doc.summary.into());
+        set("summary", endpoint.summary.into());
         set("parameters", parameters(endpoint).into());
-        set("responses", self.responses(doc, &endpoint.method));
+        set("responses", self.responses(endpoint));
         set("x-needs", requirement(endpoint.requires).into());
         if endpoint.requires != Requirement::Public {
             set("security", json!([{"bearer": []}, {}]));
         }
-        if let Some(body) = &doc.request {
-            let content = content(&mut self.requests, std::slice::from_ref(body));
-            let body = json!({"required": !body.optional, "content": content});
+        if let Some(request) = &endpoint.request {
+            let content = content(&mut self.requests, &[request.content]);
+            let body = json!({"required": request.required, "content": content});
             set("requestBody", body);
         }
         operation.into()
     }
 
-    fn responses(&mut self, doc: &RouteDoc, method: &Method) -> Value {
+    fn responses(&mut self, endpoint: &Endpoint) -> Value {
         let mut responses = Map::new();
-        for response in &doc.responses {
+        for response in &endpoint.responses {
             let described = self.response(response.description, &response.contents);
             responses.insert(response.status.to_string(), described);
         }
-        let contents: &[Content] = match *method {
+        let contents: &[Content] = match endpoint.method {
             Method::HEAD => &[],
-            _ => &[RouteDoc::problem()],
+            _ => &[Content::problem()],
         };
         let error = self.response("The request was rejected or failed.", contents);
         responses.insert("default".to_owned(), error);
@@ -139,7 +135,7 @@ fn content(generator: &mut SchemaGenerator, contents: &[Content]) -> Value {
     by_type.into()
 }
 
-/// The operation id, from which generated clients derive names.
+/// Returns the operation id, from which generated clients derive names.
 fn id_of(endpoint: &Endpoint) -> String {
     let words = endpoint.path.split(|c: char| !c.is_ascii_alphanumeric());
     let words = words.filter(|word| !word.is_empty() && *word != "json");
@@ -152,7 +148,7 @@ fn id_of(endpoint: &Endpoint) -> String {
 fn requirement(requirement: Requirement) -> String {
     match requirement {
         Requirement::Public => "nothing".to_owned(),
-        Requirement::Scope(scope) => format!("the scope `{scope}`"),
+        Requirement::Scopes([scope]) => format!("the scope `{scope}`"),
         Requirement::Scopes(scopes) => {
             let words: Vec<String> = scopes.iter().map(|scope| format!("`{scope}`")).collect();
             format!("the scopes {}", words.join(" and "))
@@ -183,8 +179,8 @@ fn parameters(endpoint: &Endpoint) -> Vec<Value> {
             "schema": {"type": "string", "minLength": 1},
         })
     });
-    let query = endpoint.doc.parameters.iter().map(parameter);
-    let headers = endpoint.doc.headers.iter().map(|(name, description)| {
+    let query = endpoint.parameters.iter().map(parameter);
+    let headers = endpoint.headers.iter().map(|(name, description)| {
         json!({"name": name, "in": "header", "description": description, "schema": {"type": "string"}})
     });
     named.chain(query).chain(headers).collect()
@@ -204,7 +200,7 @@ fn parameter(parameter: &Parameter) -> Value {
     json!({
         "name": parameter.name,
         "in": "query",
-        "description": parameter.about,
+        "description": parameter.description,
         "schema": schema,
     })
 }
@@ -222,7 +218,7 @@ mod tests {
 
     const PROTOCOL: &str = include_str!("../../../../PROTOCOL.md");
 
-    async fn endpoints() -> Vec<Arc<Endpoint>> {
+    async fn endpoints() -> Vec<Endpoint> {
         let routes = all_routes().await.into_iter();
         routes.map(|route| route.endpoint).collect()
     }
@@ -236,11 +232,9 @@ mod tests {
         assert_eq!(operations.map(Map::len).sum::<usize>(), endpoints.len());
         for endpoint in &endpoints {
             let operation = &paths[&path_of(endpoint)][&method_of(endpoint)];
-            let Endpoint {
-                method, path, doc, ..
-            } = &**endpoint;
+            let Endpoint { method, path, .. } = endpoint;
             assert!(operation.is_object(), "{method} {path}");
-            assert_ne!(doc.summary, "", "{method} {path}");
+            assert_ne!(endpoint.summary, "", "{method} {path}");
         }
     }
 

@@ -5,33 +5,29 @@ mod document;
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::{OriginalUri, State};
-use axum::http::{Uri, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::Uri;
+use serde_json::Value;
 
 use crate::auth::Requirement;
 use crate::route::{Endpoint, Route, bind};
-use crate::route_doc::RouteDoc;
 
-type Endpoints = Arc<Vec<Arc<Endpoint>>>;
-
-/// The route that describes `others` and itself.
+/// Returns the route that describes `others` and itself.
 pub(crate) fn routes(others: &[Route]) -> Vec<Route> {
-    let doc = RouteDoc::new("Describe this API")
-        .returns::<serde_json::Value>(200, "The OpenAPI document.");
-    let route = Route::get("/openapi.json", Requirement::Public, describe, doc);
+    let route = Route::get("/openapi.json", Requirement::Public, describe)
+        .summary("Describe this API")
+        .returns::<Value>(200, "The OpenAPI document.");
     let mut endpoints: Vec<_> = others.iter().map(|other| other.endpoint.clone()).collect();
     endpoints.push(route.endpoint.clone());
     bind(&Arc::new(endpoints), vec![route])
 }
 
 async fn describe(
-    State(endpoints): State<Endpoints>,
+    State(endpoints): State<Arc<Vec<Endpoint>>>,
     OriginalUri(original): OriginalUri,
     inner: Uri,
-) -> Response {
+) -> Json<Value> {
     let mount = original.path().strip_suffix(inner.path());
-    let document = document::describe(&endpoints, mount.unwrap_or_default());
-    let headers = [(header::CONTENT_TYPE, "application/json")];
-    (headers, document.to_string()).into_response()
+    Json(document::describe(&endpoints, mount.unwrap_or_default()))
 }

@@ -1,19 +1,19 @@
-//! `GET` reads from an offset. Waiting for more is in `long_poll.rs` and `sse.rs`.
+//! `GET` reads from an offset, and with `live=long-poll` waits for messages. Event streams are in
+//! `sse.rs`.
 
 use std::sync::Arc;
 
-use axum::body::Body;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use everstep_engine::streams::ReadFrom;
 
-use super::etag::{etag, matches};
+use super::caching::{cursor, etag, matches};
 use super::query::{Live, Query};
 use super::reply::{Reply, body_of};
-use super::request::StreamRequest;
-use super::server::{Reading, StreamServer};
-use super::{long_poll, sse};
+use super::request::{Reading, StreamRequest, StreamServer};
+use super::sse;
 use crate::failure::Failure;
+use crate::stream_protocol as names;
 
 /// Messages never change, so responses can be cached; only more messages may follow.
 const CACHED: &str = "private, max-age=60, stale-while-revalidate=300";
@@ -24,10 +24,11 @@ const CACHED_VIEW: &str = "private, no-cache";
 pub(crate) async fn get(
     server: Arc<StreamServer>,
     request: StreamRequest,
-) -> Result<Response<Body>, Failure> {
+) -> Result<Response, Failure> {
+    let path = request.address.stream()?;
     let query = Query::parse(&request.query)?;
     let reading = Reading {
-        reader: server.streams.read(&request.path, query.from).await?,
+        reader: server.streams.read(&path, query.from).await?,
         query,
         view: None,
     };
@@ -37,28 +38,37 @@ pub(crate) async fn get(
 /// Responds to a read of a user's stream or of a journal.
 pub(crate) async fn respond(
     server: Arc<StreamServer>,
-    mut reading: Reading,
+    reading: Reading,
     headers: &HeaderMap,
-) -> Result<Response<Body>, Failure> {
+) -> Result<Response, Failure> {
     match reading.query.live {
-        Live::No => {}
+        Live::No => read(&server, reading, headers).await,
         Live::LongPoll => {
             let _permit = server.wait_permits.acquire()?;
-            return long_poll::respond(&server, reading).await;
+            long_poll(&server, reading).await
         }
         Live::Sse => {
             let permit = server.wait_permits.acquire()?;
-            return Ok(sse::respond(server, reading, permit));
+            Ok(sse::respond(server, reading, permit))
         }
     }
+}
+
+async fn read(
+    server: &StreamServer,
+    mut reading: Reading,
+    headers: &HeaderMap,
+) -> Result<Response, Failure> {
     let reader = &mut reading.reader;
     let from = reader.offset();
     let chunk = reader.next_chunk(server.options.chunk_bytes).await?;
-    let content_type = reader.info().content_type.clone();
-    let reply = Reply::new(StatusCode::OK).with(header::CONTENT_TYPE, &content_type);
+    let content_type = &reader.info().content_type;
+    let reply = Reply::new(StatusCode::OK)
+        .with(header::CONTENT_TYPE, content_type)
+        .after(&chunk);
+    let body = || body_of(&chunk.messages, content_type);
     if reading.query.from == ReadFrom::Tail {
-        let body = body_of(&chunk.messages, &content_type);
-        return Ok(reply.after(&chunk).caching("no-store").body(body));
+        return Ok(reply.caching("no-store").body(body()));
     }
     let cached = match reading.view {
         None => CACHED,
@@ -66,11 +76,35 @@ pub(crate) async fn respond(
     };
     let etag = etag(reader.info(), reading.view, from, &chunk);
     if matches(headers, &etag) {
-        let unchanged = Reply::new(StatusCode::NOT_MODIFIED);
-        let unchanged = unchanged.with(header::ETAG, etag).caching(cached);
-        return Ok(unchanged.after(&chunk).empty());
+        let unchanged = Reply::new(StatusCode::NOT_MODIFIED).after(&chunk);
+        return Ok(unchanged.with(header::ETAG, etag).caching(cached).empty());
     }
-    let body = body_of(&chunk.messages, &content_type);
-    let reply = reply.after(&chunk).with(header::ETAG, etag);
-    Ok(reply.caching(cached).body(body))
+    let reply = reply.with(header::ETAG, etag).caching(cached);
+    Ok(reply.body(body()))
+}
+
+/// Responds when messages arrive, or without messages after a timeout.
+async fn long_poll(server: &StreamServer, reading: Reading) -> Result<Response, Failure> {
+    let Reading {
+        mut reader,
+        query,
+        view,
+    } = reading;
+    let (streams, options) = (&server.streams, &server.options);
+    let from = reader.offset();
+    let chunk = reader.next_within(options.chunk_bytes, options.long_poll_timeout);
+    let chunk = chunk.await?;
+    let cursor = cursor(streams.now(), query.cursor, streams.random());
+    let reply = |status| Reply::new(status).after(&chunk).with(names::CURSOR, cursor);
+    if chunk.messages.is_empty() {
+        return Ok(reply(StatusCode::NO_CONTENT).caching("no-store").empty());
+    }
+    let content_type = &reader.info().content_type;
+    // Shared caches must not store journals.
+    let caching = view.map(|_| "private");
+    Ok(reply(StatusCode::OK)
+        .with_some(header::CACHE_CONTROL, caching)
+        .with(header::CONTENT_TYPE, content_type)
+        .with(header::ETAG, etag(reader.info(), view, from, &chunk))
+        .body(body_of(&chunk.messages, content_type)))
 }

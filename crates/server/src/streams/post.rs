@@ -1,29 +1,25 @@
 //! `POST` appends messages, closes the stream, or both.
 
-use axum::body::Body;
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::Response;
-use everstep_engine::streams::{Append, ContentType, StreamError};
+use everstep_engine::streams::{Append, StreamError};
 
-use super::header_values::{is_true, short_text};
-use super::producer_headers::producer;
+use super::headers::{content_type, is_true, producer, short_text};
 use super::reply::Reply;
-use super::request::StreamRequest;
-use super::server::StreamServer;
+use super::request::{StreamRequest, StreamServer};
 use crate::failure::Failure;
 use crate::stream_protocol as names;
 
 pub(crate) async fn post(
     server: &StreamServer,
     request: StreamRequest,
-) -> Result<Response<Body>, Failure> {
+) -> Result<Response, Failure> {
     let headers = &request.headers;
+    let path = request.address.stream()?;
     let producer = producer(headers)?;
     let close = is_true(headers, &names::CLOSED);
-    let content_type = short_text(headers, &header::CONTENT_TYPE)?;
-    let content_type = content_type.filter(|text| !text.trim().is_empty());
+    let content_type = content_type(headers)?;
     let seq = short_text(headers, &names::SEQ)?.map(str::to_owned);
-    let content_type = content_type.map(ContentType::new);
     let body = server.body_limits.read(request.body).await?;
     if body.is_empty() && !close {
         return Err(Failure::bad_request("an append needs a body"));
@@ -33,32 +29,28 @@ pub(crate) async fn post(
     }
     let close_only = body.is_empty();
     let append = Append {
-        path: request.path,
+        path,
         content_type,
         body,
         close,
         producer: producer.clone(),
         seq,
     };
-    server
-        .subscriptions
-        .before_growth(&append.path, false)
-        .await?;
+    let subscriptions = &server.subscriptions;
+    subscriptions.before_growth(&append.path, false).await?;
     let appended = server.streams.append(append).await;
     let appended = appended.map_err(|error| rejected(error, producer.as_ref().map(|p| p.seq)))?;
     let status = match producer.is_some() && !appended.repeated && !close_only {
         true => StatusCode::OK,
         false => StatusCode::NO_CONTENT,
     };
+    let seq = appended.seq.filter(|_| producer.is_some());
     let epoch = producer.map(|producer| producer.epoch);
     Ok(Reply::new(status)
         .at(appended.next)
         .closed(appended.closed)
         .with_some(names::PRODUCER_EPOCH, epoch)
-        .with_some(
-            names::PRODUCER_SEQ,
-            appended.seq.filter(|_| epoch.is_some()),
-        )
+        .with_some(names::PRODUCER_SEQ, seq)
         .empty())
 }
 

@@ -1,5 +1,6 @@
 //! The query of a read: from which offset, and whether to wait for more.
 
+use axum::http::StatusCode;
 use everstep_engine::streams::ReadFrom;
 use everstep_model::ErrorCode;
 
@@ -49,13 +50,10 @@ fn from(text: &str) -> Result<ReadFrom, Failure> {
     match text {
         "-1" => Ok(ReadFrom::Start),
         "now" => Ok(ReadFrom::Tail),
-        text => match text.parse() {
-            Ok(offset) => Ok(ReadFrom::Offset(offset)),
-            Err(_) => {
-                let failure = Failure::bad_request("the offset was not issued by this server");
-                Err(failure.coded(ErrorCode::InvalidOffset))
-            }
-        },
+        text => text.parse().map(ReadFrom::Offset).map_err(|_| {
+            let detail = "the offset was not issued by this server";
+            Failure::new(StatusCode::BAD_REQUEST, ErrorCode::InvalidOffset, detail)
+        }),
     }
 }
 

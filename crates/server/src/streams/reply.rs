@@ -1,15 +1,15 @@
 //! Responses with the headers of the Durable Streams protocol.
 
 use axum::body::{Body, Bytes};
-use axum::http::{HeaderName, HeaderValue, Response, StatusCode, header};
-use bytes::BytesMut;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::Response;
 use everstep_engine::streams::{Chunk, ContentType, as_json_array};
 use everstep_model::Offset;
 
 use crate::stream_protocol as names;
 
 /// Builder of a response.
-pub(crate) struct Reply(Response<Body>);
+pub(crate) struct Reply(Response);
 
 impl Reply {
     pub(crate) fn new(status: StatusCode) -> Self {
@@ -51,12 +51,12 @@ impl Reply {
         self.with(header::CACHE_CONTROL, how)
     }
 
-    pub(crate) fn body(mut self, body: impl Into<Body>) -> Response<Body> {
+    pub(crate) fn body(mut self, body: impl Into<Body>) -> Response {
         *self.0.body_mut() = body.into();
         self.0
     }
 
-    pub(crate) fn empty(self) -> Response<Body> {
+    pub(crate) fn empty(self) -> Response {
         self.0
     }
 }
@@ -67,15 +67,7 @@ pub(crate) fn body_of(messages: &[Bytes], content_type: &ContentType) -> Bytes {
         return as_json_array(messages);
     }
     match messages {
-        [] => Bytes::new(),
         [one] => one.clone(),
-        many => {
-            let length = many.iter().map(Bytes::len).sum();
-            let mut whole = BytesMut::with_capacity(length);
-            for message in many {
-                whole.extend_from_slice(message);
-            }
-            whole.freeze()
-        }
+        many => many.concat().into(),
     }
 }

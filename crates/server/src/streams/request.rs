@@ -1,20 +1,43 @@
-//! A request about a user's stream, and the addresses of streams as clients write them.
+//! Requests about streams, what their handlers share, and the addresses of streams as clients write
+//! them.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode, Uri, header};
-use everstep_engine::streams::{InvalidPath, StreamPath};
-use everstep_model::ErrorCode;
+use axum::http::{HeaderMap, Uri, header};
+use everstep_engine::streams::{Reader, StreamError, StreamPath, Streams};
+use everstep_protocol::access::View;
 use percent_encoding::percent_decode_str;
 
+use super::query::Query;
+use crate::body::BodyLimits;
 use crate::failure::Failure;
+use crate::options::Options;
+use crate::permits::WaitPermits;
 use crate::serve::Secured;
 use crate::stream_protocol::PREFIX;
+use crate::subscriptions::Subscriptions;
 
+pub(crate) struct StreamServer {
+    pub(crate) streams: Streams,
+    pub(crate) subscriptions: Arc<Subscriptions>,
+    pub(crate) wait_permits: WaitPermits,
+    pub(crate) body_limits: BodyLimits,
+    pub(crate) options: Arc<Options>,
+}
+
+/// A read in progress, of a user's stream or of a journal.
+pub(crate) struct Reading {
+    pub(crate) reader: Reader,
+    pub(crate) query: Query,
+    /// The view of a journal. `None` for a user's stream.
+    pub(crate) view: Option<View>,
+}
+
+/// A request about a user's stream or a journal.
 pub(crate) struct StreamRequest {
-    pub(crate) path: StreamPath,
     pub(crate) address: Address,
     pub(crate) query: String,
     pub(crate) headers: HeaderMap,
@@ -36,10 +59,8 @@ impl Address {
     pub(crate) fn new(public_url: Option<&str>, original: &Uri, request: &Parts) -> Option<Self> {
         let raw = request.uri.path().strip_prefix(PREFIX)?.to_owned();
         let base = original.path().strip_suffix(&raw)?.to_owned();
-        let host = request
-            .headers
-            .get(header::HOST)
-            .and_then(|host| host.to_str().ok());
+        let host = request.headers.get(header::HOST);
+        let host = host.and_then(|host| host.to_str().ok());
         let host = host.or_else(|| original.authority().map(|named| named.as_str()));
         let site = match public_url {
             Some(url) => url.trim_end_matches('/').to_owned(),
@@ -52,17 +73,17 @@ impl Address {
         Some(Self { site, base, raw })
     }
 
-    /// The absolute URL of the stream.
+    /// Returns the absolute URL of the stream.
     pub(crate) fn url(&self) -> String {
         format!("{}{}{}", self.site, self.base, self.raw)
     }
 
-    /// The path of the user's stream at this address.
+    /// Returns the path of the user's stream at this address.
     pub(crate) fn stream(&self) -> Result<StreamPath, Failure> {
         stream_path(&self.raw)
     }
 
-    /// The stream at another address on this server, such as `/v1/stream/a`.
+    /// Returns the stream at another address on this server, such as `/v1/stream/a`.
     pub(crate) fn stream_at(&self, address: &str) -> Result<StreamPath, Failure> {
         let local = address.strip_prefix(&self.site).unwrap_or(address);
         let raw = local.strip_prefix(&self.base).ok_or_else(|| {
@@ -79,10 +100,6 @@ pub(crate) fn decode(raw: &str) -> Result<Cow<'_, str>, Failure> {
 }
 
 fn stream_path(raw: &str) -> Result<StreamPath, Failure> {
-    StreamPath::new(&decode(raw)?).map_err(|error| match error {
-        InvalidPath::Reserved(_) => {
-            Failure::new(StatusCode::FORBIDDEN, error.to_string()).coded(ErrorCode::ReservedStream)
-        }
-        InvalidPath::Rule(_) => Failure::bad_request(error.to_string()),
-    })
+    let path = StreamPath::new(&decode(raw)?);
+    Ok(path.map_err(StreamError::from)?)
 }

@@ -15,9 +15,9 @@ use everstep_engine::streams::{Chunk, ContentType, Reader, StreamError};
 use futures_util::stream;
 use serde::Serialize;
 
-use super::cursor::cursor;
+use super::caching::cursor;
 use super::reply::{Reply, body_of};
-use super::server::{Reading, StreamServer};
+use super::request::{Reading, StreamServer};
 use crate::permits::WaitPermit;
 use crate::stream_protocol as names;
 
@@ -27,15 +27,10 @@ struct Control {
     stream_next_offset: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream_cursor: Option<String>,
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     up_to_date: bool,
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     stream_closed: bool,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "required by serde")]
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 /// An open event stream.
@@ -51,11 +46,7 @@ struct EventStream {
     _permit: WaitPermit,
 }
 
-pub(crate) fn respond(
-    server: Arc<StreamServer>,
-    reading: Reading,
-    permit: WaitPermit,
-) -> Response<Body> {
+pub(crate) fn respond(server: Arc<StreamServer>, reading: Reading, permit: WaitPermit) -> Response {
     let until = server.streams.elapsed() + server.options.sse_lifetime;
     let Reading { reader, query, .. } = reading;
     let encoding = is_encoded(&reader.info().content_type).then_some("base64");

@@ -7,6 +7,7 @@ use std::time::Duration;
 use everstep_engine::streams::StreamPath;
 use everstep_model::Timestamp;
 use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
 
 use super::error::SubscriptionError;
 use super::register::Subscriptions;
@@ -49,9 +50,7 @@ impl Subscriptions {
         } else if changes.is_none() {
             *changes = Some(self.streams.changes());
             // Find the streams that grew before.
-            for id in self.links.ids() {
-                self.check(&id).await;
-            }
+            self.check_all(self.links.ids()).await;
         }
     }
 
@@ -59,6 +58,12 @@ impl Subscriptions {
     async fn on_growth(self: &Arc<Self>, path: &str) {
         for id in self.links.linked_to(path) {
             log_error(&id, self.wake_if_pending(&id).await);
+        }
+    }
+
+    async fn check_all(self: &Arc<Self>, ids: Vec<String>) {
+        for id in ids {
+            self.check(&id).await;
         }
     }
 
@@ -88,13 +93,11 @@ impl Subscriptions {
         }
         let is_held = wake.holder.is_some() || subscription.config.kind == Kind::Webhook;
         let has_ended = is_held && wake.retry_at.is_none() && wake.lease_until <= now;
-        match has_ended {
-            true => self.wake(id, subscription.generation).await,
-            false => {
-                self.schedule.set(id, subscription.due());
-                Ok(false)
-            }
+        if has_ended {
+            return self.wake(id, subscription.generation).await;
         }
+        self.schedule.set(id, subscription.due());
+        Ok(false)
     }
 }
 
@@ -125,22 +128,17 @@ async fn attend(server: Weak<Subscriptions>) {
         match changed {
             Ok(Some(path)) => subscriptions.on_growth(path.as_str()).await,
             Ok(None) => {}
-            Err(broadcast::error::RecvError::Lagged(_)) => {
-                for id in subscriptions.links.ids() {
-                    subscriptions.check(&id).await;
-                }
-            }
-            Err(broadcast::error::RecvError::Closed) => return,
+            Err(RecvError::Lagged(_)) => subscriptions.check_all(subscriptions.links.ids()).await,
+            Err(RecvError::Closed) => return,
         }
-        for id in subscriptions.schedule.take_due(subscriptions.streams.now()) {
-            subscriptions.check(&id).await;
-        }
+        let due = subscriptions.schedule.take_due(subscriptions.streams.now());
+        subscriptions.check_all(due).await;
     }
 }
 
 async fn next(
     changes: &mut Option<broadcast::Receiver<StreamPath>>,
-) -> Result<StreamPath, broadcast::error::RecvError> {
+) -> Result<StreamPath, RecvError> {
     match changes {
         Some(changes) => changes.recv().await,
         None => std::future::pending().await,
@@ -150,6 +148,6 @@ async fn next(
 fn log_error(id: &str, result: Result<bool, SubscriptionError>) {
     match result {
         Ok(_) | Err(SubscriptionError::NotFound) => {}
-        Err(error) => tracing::warn!(id, ?error, "cannot check subscription"),
+        Err(error) => tracing::warn!(id, %error, "cannot check subscription"),
     }
 }

@@ -14,7 +14,8 @@ use tokio::net::{TcpStream, lookup_host};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 
-use super::webhook_url::{Target, WebhookTargets, check, is_loopback_host, may_be_called};
+use super::webhook_url::{Target, WebhookTargets, check, may_be_called};
+use crate::origins::is_loopback_host;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 const RESPONSE_BYTES_MAX: usize = 64 * 1024;
@@ -58,16 +59,12 @@ async fn resolve(target: &Target) -> Result<SocketAddr, String> {
     let found = lookup_host((target.host.as_str(), target.port)).await;
     let addresses: Vec<SocketAddr> = found.map_err(text)?.collect();
     let is_loopback = is_loopback_host(&target.host);
-    match addresses
-        .iter()
-        .all(|address| may_be_called(address.ip(), is_loopback))
-    {
-        true => addresses
-            .first()
-            .copied()
-            .ok_or_else(|| "its host has no address".to_owned()),
-        false => Err("its host has an address that must not be called".to_owned()),
+    let may_be_called = |address: &SocketAddr| may_be_called(address.ip(), is_loopback);
+    if !addresses.iter().all(may_be_called) {
+        return Err("its host has an address that must not be called".to_owned());
     }
+    let first = addresses.first().copied();
+    first.ok_or_else(|| "its host has no address".to_owned())
 }
 
 fn tls() -> Result<TlsConnector, String> {
@@ -86,10 +83,8 @@ async fn exchange(
         let response = sender.send_request(request).await.map_err(text)?;
         let status = response.status();
         let body = to_bytes(Body::new(response.into_body()), RESPONSE_BYTES_MAX).await;
-        Ok(WebhookResponse {
-            status,
-            body: body.map_err(text)?,
-        })
+        let body = body.map_err(text)?;
+        Ok(WebhookResponse { status, body })
     };
     let response = response.await;
     connection.abort();

@@ -1,8 +1,6 @@
 //! Waking a subscriber: a new generation becomes durable, then the webhook is called or the wake is
 //! appended to the wake stream.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,13 +8,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use everstep_engine::streams::{Append, ContentType, StreamError, StreamPath};
 use everstep_model::Timestamp;
-use ring::rand::SecureRandom;
+use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
 use super::client;
 use super::error::SubscriptionError;
 use super::register::Subscriptions;
 use super::state::{Ack, Kind, Subscription, Tails};
+use crate::auth::random_bytes;
 
 const RETRY_FIRST_MS: u64 = 1_000;
 const RETRY_MAX_MS: u64 = 60_000;
@@ -32,7 +31,7 @@ impl Subscriptions {
             return Ok(false);
         }
         let tails = self.tails(&subscription).await?;
-        if !subscription.is_pending(&tails) {
+        if subscription.first_pending(&tails).is_none() {
             return Ok(false);
         }
         self.wake(id, subscription.generation).await
@@ -73,15 +72,12 @@ impl Subscriptions {
         }
     }
 
-    /// The task that calls a webhook. Boxed because a wake can recursively cause the next.
-    fn call_task(
-        self: Arc<Self>,
-        subscription: Subscription,
-    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    /// Calls a webhook. Boxed because a wake can recursively cause the next.
+    fn call_task(self: Arc<Self>, subscription: Subscription) -> BoxFuture<'static, ()> {
         Box::pin(async move {
             if let Err(error) = self.call(&subscription).await {
                 let id = subscription.id;
-                tracing::debug!(?error, id, "webhook response came too late");
+                tracing::debug!(%error, id, "webhook response came too late");
             }
         })
     }
@@ -91,14 +87,10 @@ impl Subscriptions {
             return Ok(());
         };
         let tails = self.tails(subscription).await?;
-        let pending = subscription
-            .links
-            .iter()
-            .find(|(path, link)| tails.get(*path).is_some_and(|tail| *tail > link.acked));
         let event = json!({
             "type": "wake",
             "subscription_id": subscription.id,
-            "stream": pending.map(|(path, _)| path),
+            "stream": subscription.first_pending(&tails),
             "generation": subscription.generation,
             "ts": self.streams.now().as_millis(),
         });
@@ -197,7 +189,7 @@ impl Subscriptions {
     }
 }
 
-/// The streams of a subscription in responses.
+/// Describes the streams of a subscription in responses.
 pub(super) fn describe_streams(subscription: &Subscription, tails: &Tails) -> Vec<Value> {
     let streams = subscription.links.iter().map(|(path, link)| {
         let tail = tails.get(path);
@@ -206,7 +198,7 @@ pub(super) fn describe_streams(subscription: &Subscription, tails: &Tails) -> Ve
             "link_type": link.link_type,
             "acked_offset": link.acked.to_string(),
             "tail_offset": tail.unwrap_or(&link.acked).to_string(),
-            "has_pending": tail.is_some_and(|tail| *tail > link.acked),
+            "has_pending": link.is_pending(tail),
         })
     });
     streams.collect()
@@ -223,10 +215,7 @@ fn retry_at(now: Timestamp, failures: u32, random: u64) -> Timestamp {
 }
 
 fn new_id() -> Result<String, SubscriptionError> {
-    let mut bytes = [0; 16];
-    let random = ring::rand::SystemRandom::new();
-    let filled = random.fill(&mut bytes);
-    filled.map_err(|_| SubscriptionError::invalid("the machine has no random numbers"))?;
+    let bytes = random_bytes::<16>()?;
     Ok(format!("wake_{}", URL_SAFE_NO_PAD.encode(bytes)))
 }
 

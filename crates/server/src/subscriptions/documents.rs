@@ -10,14 +10,10 @@ use super::state::Subscription;
 const INDEX: &str = "__ds/subscriptions";
 
 pub(super) struct Documents {
-    streams: Streams,
+    pub(super) streams: Streams,
 }
 
 impl Documents {
-    pub(super) fn new(streams: Streams) -> Self {
-        Self { streams }
-    }
-
     pub(super) async fn load(
         &self,
         id: &str,
@@ -49,7 +45,7 @@ impl Documents {
         Ok(removed)
     }
 
-    /// The ids of all subscriptions. Some of them may no longer exist.
+    /// Returns the ids of all subscriptions. Some of them may no longer exist.
     pub(super) async fn ids(&self) -> Result<BTreeSet<String>, StreamError> {
         let document = self.streams.document(&StreamPath::internal(INDEX)?).await?;
         parse_index(document.as_ref())
@@ -72,10 +68,8 @@ impl Documents {
                 return Ok(());
             }
             let bytes = serde_json::to_vec(&ids).map_err(|error| unreadable(INDEX, &error))?;
-            let put = self
-                .streams
-                .put_document(&path, document.as_ref(), bytes.into());
-            if put.await? {
+            let (read, streams) = (document.as_ref(), &self.streams);
+            if streams.put_document(&path, read, bytes.into()).await? {
                 return Ok(());
             }
         }
@@ -83,13 +77,9 @@ impl Documents {
 }
 
 fn parse_index(document: Option<&Document>) -> Result<BTreeSet<String>, StreamError> {
-    match document {
-        Some(document) => {
-            let parsed = serde_json::from_slice(&document.bytes);
-            parsed.map_err(|error| unreadable(INDEX, &error))
-        }
-        None => Ok(BTreeSet::new()),
-    }
+    let ids = document.map(|document| serde_json::from_slice(&document.bytes));
+    let ids = ids.transpose().map_err(|error| unreadable(INDEX, &error));
+    Ok(ids?.unwrap_or_default())
 }
 
 fn document_path(id: &str) -> Result<StreamPath, StreamError> {

@@ -1,28 +1,34 @@
 //! Errors of requests about subscriptions, as `{"error":{"code":…}}`.
 
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use everstep_engine::streams::StreamError;
 use serde_json::{Value, json};
 
-#[derive(Debug)]
-pub(super) enum SubscriptionError {
-    Invalid(String),
-    UrlRejected(&'static str),
-    TokenInvalid,
-    NotFound,
-    Exists,
-    Fenced,
-    Claimed { holder: String, generation: u64 },
-    NothingPending,
-    InvalidOffset(String),
-    Failed(StreamError),
-}
+use crate::json::respond;
 
-impl From<StreamError> for SubscriptionError {
-    fn from(error: StreamError) -> Self {
-        Self::Failed(error)
-    }
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SubscriptionError {
+    #[error("{0}")]
+    Invalid(String),
+    #[error("{0}")]
+    UrlRejected(&'static str),
+    #[error("the bearer token does not belong to this wake")]
+    TokenInvalid,
+    #[error("there is no such subscription")]
+    NotFound,
+    #[error("a subscription with this id and other settings exists")]
+    Exists,
+    #[error("the wake has ended or was superseded by another")]
+    Fenced,
+    #[error("another worker holds the subscription")]
+    Claimed { holder: String, generation: u64 },
+    #[error("no stream has unacknowledged messages")]
+    NothingPending,
+    #[error("`{0}` has no such offset")]
+    InvalidOffset(String),
+    #[error(transparent)]
+    Failed(#[from] StreamError),
 }
 
 impl SubscriptionError {
@@ -30,73 +36,30 @@ impl SubscriptionError {
         Self::Invalid(detail.into())
     }
 
-    fn parts(&self) -> (StatusCode, &'static str, String) {
-        let text = |text: &str| text.to_owned();
+    fn status_and_code(&self) -> (StatusCode, &'static str) {
         match self {
-            Self::Invalid(detail) => (StatusCode::BAD_REQUEST, "INVALID_REQUEST", text(detail)),
-            Self::UrlRejected(why) => (StatusCode::BAD_REQUEST, "WEBHOOK_URL_REJECTED", text(why)),
-            Self::TokenInvalid => (
-                StatusCode::UNAUTHORIZED,
-                "TOKEN_INVALID",
-                text("the bearer token does not belong to this wake"),
-            ),
-            Self::NotFound => (
-                StatusCode::NOT_FOUND,
-                "SUBSCRIPTION_NOT_FOUND",
-                text("there is no such subscription"),
-            ),
-            Self::Exists => (
-                StatusCode::CONFLICT,
-                "SUBSCRIPTION_ALREADY_EXISTS",
-                text("a subscription with this id and other settings exists"),
-            ),
-            Self::Fenced => (
-                StatusCode::CONFLICT,
-                "FENCED",
-                text("the wake has ended or was superseded by another"),
-            ),
-            Self::Claimed { .. } => (
-                StatusCode::CONFLICT,
-                "ALREADY_CLAIMED",
-                text("another worker holds the subscription"),
-            ),
-            Self::NothingPending => (
-                StatusCode::CONFLICT,
-                "NO_PENDING_WORK",
-                text("no stream has unacknowledged messages"),
-            ),
-            Self::InvalidOffset(path) => (
-                StatusCode::CONFLICT,
-                "INVALID_OFFSET",
-                format!("`{path}` has no such offset"),
-            ),
-            Self::Failed(error) => (
-                StatusCode::SERVICE_UNAVAILABLE,
-                "UNAVAILABLE",
-                error.to_string(),
-            ),
+            Self::Invalid(_) => (StatusCode::BAD_REQUEST, "INVALID_REQUEST"),
+            Self::UrlRejected(_) => (StatusCode::BAD_REQUEST, "WEBHOOK_URL_REJECTED"),
+            Self::TokenInvalid => (StatusCode::UNAUTHORIZED, "TOKEN_INVALID"),
+            Self::NotFound => (StatusCode::NOT_FOUND, "SUBSCRIPTION_NOT_FOUND"),
+            Self::Exists => (StatusCode::CONFLICT, "SUBSCRIPTION_ALREADY_EXISTS"),
+            Self::Fenced => (StatusCode::CONFLICT, "FENCED"),
+            Self::Claimed { .. } => (StatusCode::CONFLICT, "ALREADY_CLAIMED"),
+            Self::NothingPending => (StatusCode::CONFLICT, "NO_PENDING_WORK"),
+            Self::InvalidOffset(_) => (StatusCode::CONFLICT, "INVALID_OFFSET"),
+            Self::Failed(_) => (StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE"),
         }
     }
 }
 
 impl IntoResponse for SubscriptionError {
     fn into_response(self) -> Response {
-        let (status, code, message) = self.parts();
-        let mut error = json!({"code": code, "message": message});
+        let (status, code) = self.status_and_code();
+        let mut error = json!({"code": code, "message": self.to_string()});
         if let (Self::Claimed { holder, generation }, Value::Object(fields)) = (&self, &mut error) {
             fields.insert("current_holder".to_owned(), holder.as_str().into());
             fields.insert("generation".to_owned(), (*generation).into());
         }
         respond(status, &json!({ "error": error }))
     }
-}
-
-/// A JSON response.
-pub(super) fn respond(status: StatusCode, body: &Value) -> Response {
-    let mut response = (status, body.to_string()).into_response();
-    let headers = response.headers_mut();
-    let json = HeaderValue::from_static("application/json");
-    headers.insert(header::CONTENT_TYPE, json);
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
 }

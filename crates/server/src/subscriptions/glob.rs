@@ -1,43 +1,28 @@
 //! Path patterns: `*` matches one segment, `**` any number of segments.
 
 pub(super) fn matches(pattern: &str, path: &str) -> bool {
-    let pattern: Vec<&str> = pattern.split('/').collect();
-    let path: Vec<&str> = path.split('/').collect();
-    // `fits[n]` is whether the first n parts of the pattern match the path so far. The cost is the
-    // product of both lengths for any pattern.
-    let mut fits = vec![false; pattern.len() + 1];
-    if let Some(first) = fits.first_mut() {
-        *first = true;
-    }
-    skip_many(&pattern, &mut fits);
-    for segment in path {
-        let mut next = vec![false; fits.len()];
-        for (n, part) in pattern.iter().enumerate() {
-            if !fits.get(n).copied().unwrap_or(false) {
-                continue;
+    let (mut pattern, mut path) = (pattern.split('/'), path.split('/'));
+    // The pattern behind the last `**`, and the path from which it must match. The last `**` alone
+    // needs to take more segments, so the cost is at most the product of both lengths.
+    let mut retry = None;
+    loop {
+        let rest = path.clone();
+        match (pattern.next(), path.next()) {
+            (None, None) => return true,
+            (Some("**"), _) => {
+                path = rest;
+                retry = Some((pattern.clone(), path.clone()));
             }
-            let to = match *part {
-                "**" => n,
-                "*" => n + 1,
-                part if part == segment => n + 1,
-                _ => continue,
-            };
-            if let Some(to) = next.get_mut(to) {
-                *to = true;
+            (Some(part), Some(segment)) if part == "*" || part == segment => {}
+            _ => {
+                let Some((after, from)) = &mut retry else {
+                    return false;
+                };
+                if from.next().is_none() {
+                    return false;
+                }
+                (pattern, path) = (after.clone(), from.clone());
             }
-        }
-        skip_many(&pattern, &mut next);
-        fits = next;
-    }
-    fits.last().copied().unwrap_or(false)
-}
-
-/// Lets `**` match nothing.
-fn skip_many(pattern: &[&str], fits: &mut [bool]) {
-    for (n, part) in pattern.iter().enumerate() {
-        let here = fits.get(n).copied().unwrap_or(false);
-        if let (true, "**", Some(next)) = (here, *part, fits.get_mut(n + 1)) {
-            *next = true;
         }
     }
 }
@@ -57,6 +42,8 @@ mod tests {
             ("a/**/c", "a/c"),
             ("a/**/c", "a/b/b/c"),
             ("**/c/**", "c"),
+            ("**/b/**/b/c", "a/b/b/b/c"),
+            ("a/**/*/c", "a/b/c/c"),
         ] {
             assert!(matches(pattern, path), "{pattern} {path}");
         }
@@ -66,6 +53,8 @@ mod tests {
             ("a/*", "a"),
             ("*", "a/b"),
             ("a/**/c", "a/b"),
+            ("a/**/*/c", "a/c"),
+            ("**/b/**/b/c", "a/b/c"),
             ("", "a"),
         ] {
             assert!(!matches(pattern, path), "{pattern} {path}");

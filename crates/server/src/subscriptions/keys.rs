@@ -3,11 +3,12 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use everstep_engine::streams::{StreamError, StreamPath, Streams};
+use everstep_engine::streams::{StreamError, Streams};
 use everstep_store::StoreError;
-use ring::rand::SecureRandom;
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use serde_json::{Value, json};
+
+use crate::auth::stored_secret;
 
 const SEED_BYTES: usize = 32;
 const PATH: &str = "__ds/signing-key";
@@ -36,30 +37,25 @@ impl Keys {
 
     /// Returns the key of this store. The first call creates it.
     pub(super) async fn of_store(streams: &Streams) -> Result<Self, StreamError> {
-        let path = StreamPath::internal(PATH)?;
-        loop {
-            if let Some(known) = streams.document(&path).await? {
-                return Self::of_seed(&known.bytes).ok_or_else(no_key);
-            }
-            let mut seed = [0; SEED_BYTES];
-            let random = ring::rand::SystemRandom::new();
-            random.fill(&mut seed).map_err(|_| no_key())?;
-            let made = streams.put_document(&path, None, seed.to_vec().into());
-            made.await?;
-        }
+        let seed = stored_secret::<SEED_BYTES>(streams, PATH).await?;
+        let invalid = || StoreError::Corrupt {
+            place: "the signing key".to_owned(),
+            detail: "it is not a seed of Ed25519".to_owned(),
+        };
+        Ok(Self::of_seed(&seed).ok_or_else(invalid)?)
     }
 
     pub(super) fn sign(&self, text: &[u8]) -> String {
         URL_SAFE_NO_PAD.encode(self.pair.sign(text))
     }
 
-    /// The value of the signature header of a webhook call.
+    /// Returns the value of the signature header of a webhook call.
     pub(super) fn signature(&self, unix_seconds: u64, body: &str) -> String {
         let signed = self.sign(format!("{unix_seconds}.{body}").as_bytes());
         format!("t={unix_seconds},kid={},ed25519={signed}", self.id)
     }
 
-    /// The token of a woken subscriber, valid for one wake of one subscription.
+    /// Returns the token of a woken subscriber, valid for one wake of one subscription.
     pub(super) fn token(&self, subscription: &str, wake_id: &str, generation: u64) -> String {
         self.sign(claim(subscription, wake_id, generation).as_bytes())
     }
@@ -79,7 +75,7 @@ impl Keys {
         key.verify(claim.as_bytes(), &signature).is_ok()
     }
 
-    /// The public key as a JSON Web Key Set.
+    /// Returns the public key as a JSON Web Key Set.
     pub(super) fn published(&self) -> Value {
         json!({"keys": [{
             "kty": "OKP",
@@ -92,18 +88,10 @@ impl Keys {
     }
 }
 
-/// The signed content of a token. It cannot be confused with that of a webhook signature, which
-/// begins with a timestamp.
+/// Returns the signed content of a token. It cannot be confused with that of a webhook signature,
+/// which begins with a timestamp.
 fn claim(subscription: &str, wake_id: &str, generation: u64) -> String {
     format!("wake\n{subscription}\n{wake_id}\n{generation}")
-}
-
-fn no_key() -> StreamError {
-    StoreError::Corrupt {
-        place: "the signing key".to_owned(),
-        detail: "it cannot be read or created".to_owned(),
-    }
-    .into()
 }
 
 #[cfg(test)]

@@ -9,25 +9,26 @@ use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
 use super::deliver::describe_streams;
-use super::error::{SubscriptionError, respond};
+use super::error::SubscriptionError;
 use super::register::Subscriptions;
 use super::requests::{ClaimBody, SubscriptionRequest, WakeBody, bearer, parse};
 use super::state::{Kind, Wake};
+use crate::json::respond;
 
 const WORKER_BYTES_MAX: usize = 255;
 
 impl Subscriptions {
-    /// Checks that the token was issued for this wake.
-    async fn check_token(
+    /// Parses the body, and checks that the token was issued for its wake.
+    async fn wake_body(
         &self,
         id: &str,
         request: &SubscriptionRequest,
-        body: &WakeBody,
-    ) -> Result<(), SubscriptionError> {
+    ) -> Result<WakeBody, SubscriptionError> {
+        let body: WakeBody = parse(&request.body)?;
         let token = bearer(&request.headers)?;
         let keys = self.keys().await?;
         match keys.accepts(token, id, &body.wake_id, body.generation) {
-            true => Ok(()),
+            true => Ok(body),
             false => Err(SubscriptionError::TokenInvalid),
         }
     }
@@ -38,22 +39,16 @@ impl Subscriptions {
         id: &str,
         request: &SubscriptionRequest,
     ) -> Result<Response, SubscriptionError> {
-        let body: WakeBody = parse(&request.body)?;
-        self.check_token(id, request, &body).await?;
-        let acks = body.acks()?;
+        let body = self.wake_body(id, request).await?;
+        let (acks, wake_id) = (body.acks()?, &body.wake_id);
         let next_wake = match body.done {
-            true => {
-                self.finish(id, &body.wake_id, body.generation, &acks)
-                    .await?
-            }
+            true => self.finish(id, wake_id, body.generation, &acks).await?,
             false => {
                 let tails = self.tails(&self.find(id).await?).await?;
                 let now = self.streams.now();
                 let acked = self.change(id, |subscription| {
                     let until = subscription.lease_from(now);
-                    subscription
-                        .current(&body.wake_id, body.generation)?
-                        .lease_until = until;
+                    subscription.current(wake_id, body.generation)?.lease_until = until;
                     subscription.ack(&acks, &tails)
                 });
                 acked.await?;
@@ -104,8 +99,7 @@ impl Subscriptions {
         id: &str,
         request: &SubscriptionRequest,
     ) -> Result<Response, SubscriptionError> {
-        let body: WakeBody = parse(&request.body)?;
-        self.check_token(id, request, &body).await?;
+        let body = self.wake_body(id, request).await?;
         self.finish(id, &body.wake_id, body.generation, &[]).await?;
         Ok(StatusCode::NO_CONTENT.into_response())
     }

@@ -46,12 +46,12 @@ impl LinkIndex {
         self.filtered(|_| true)
     }
 
-    /// The ids of the subscriptions that are linked to a stream.
+    /// Returns the ids of the subscriptions that are linked to a stream.
     pub(super) fn linked_to(&self, path: &str) -> Vec<String> {
         self.filtered(|entry| entry.linked.contains(path))
     }
 
-    /// The ids of the subscriptions whose pattern matches a stream that they are not linked to yet.
+    /// Returns the subscriptions whose pattern matches a stream that they are not linked to yet.
     pub(super) fn to_be_linked_to(&self, path: &str) -> Vec<String> {
         self.filtered(|entry| !entry.linked.contains(path) && entry.config.matches(path))
     }

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! All state is durable (`documents.rs`): one document per subscription (`state.rs`), an index of
-//! their ids, and the signing key. The state in memory (`link_index.rs`) is rebuilt from them. Every wake has a
-//! generation; requests with another generation are rejected.
+//! their ids, and the signing key. The state in memory (`link_index.rs`) is rebuilt from them. Every
+//! wake has a generation; requests with another generation are rejected.
 
 mod attend;
 mod client;
@@ -32,7 +32,7 @@ pub(crate) use requests::SubscriptionRequest;
 pub(crate) use routes::dispatch;
 pub(crate) use webhook_url::WebhookTargets;
 
-/// The streams that a body names, and whether it has a webhook. `None` if it is rejected.
+/// Returns the streams that a body names, and whether it has a webhook. `None` if it is rejected.
 #[cfg(test)]
 pub(crate) fn fuzzed(body: &[u8]) -> Option<(Vec<String>, bool)> {
     let config = requests::config(

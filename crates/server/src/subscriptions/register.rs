@@ -26,7 +26,9 @@ pub(crate) struct Subscriptions {
 impl Subscriptions {
     pub(crate) fn new(streams: Streams, targets: WebhookTargets) -> Self {
         Self {
-            documents: Documents::new(streams.clone()),
+            documents: Documents {
+                streams: streams.clone(),
+            },
             streams,
             targets,
             keys: OnceCell::new(),
@@ -36,8 +38,8 @@ impl Subscriptions {
     }
 
     pub(super) async fn keys(&self) -> Result<&Keys, StreamError> {
-        let keys = self.keys.get_or_try_init(|| Keys::of_store(&self.streams));
-        keys.await
+        let keys = || Keys::of_store(&self.streams);
+        self.keys.get_or_try_init(keys).await
     }
 
     /// Updates the state in memory after a subscription was read or written.
@@ -74,10 +76,8 @@ impl Subscriptions {
                 subscription.links.entry(path.to_owned()).or_insert(link);
                 Ok(())
             });
-            match linked.await {
-                Ok(_) | Err(SubscriptionError::NotFound) => {}
-                Err(SubscriptionError::Failed(error)) => return Err(error),
-                Err(_) => {}
+            if let Err(SubscriptionError::Failed(error)) = linked.await {
+                return Err(error);
             }
         }
         Ok(())

@@ -76,13 +76,11 @@ struct AckBody {
 impl WakeBody {
     pub(super) fn acks(&self) -> Result<Vec<Ack>, SubscriptionError> {
         let acks = self.acks.iter().map(|ack| {
-            let offset = ack.offset.parse();
-            let offset =
-                offset.map_err(|_| SubscriptionError::InvalidOffset(ack.stream.clone()))?;
-            Ok(Ack {
-                path: ack.stream.clone(),
-                offset,
-            })
+            let path = ack.stream.clone();
+            match ack.offset.parse() {
+                Ok(offset) => Ok(Ack { path, offset }),
+                Err(_) => Err(SubscriptionError::InvalidOffset(path)),
+            }
         });
         acks.collect()
     }
@@ -104,26 +102,18 @@ pub(super) fn bearer(headers: &HeaderMap) -> Result<&str, SubscriptionError> {
 /// Parses and validates the configuration of a subscription.
 pub(super) fn config(body: &Bytes, targets: WebhookTargets) -> Result<Config, SubscriptionError> {
     let body: ConfigBody = parse(body)?;
+    let invalid = |detail: &str| Err(SubscriptionError::invalid(detail));
     let lease_ttl_ms = body.lease_ttl_ms.unwrap_or(LEASE_MS_DEFAULT);
     if !(LEASE_MS_MIN..=LEASE_MS_MAX).contains(&lease_ttl_ms) {
-        return Err(SubscriptionError::invalid(
-            "lease_ttl_ms is 1,000 to 600,000",
-        ));
+        return invalid("lease_ttl_ms is 1,000 to 600,000");
     }
     if body.pattern.is_none() && body.streams.is_empty() {
-        return Err(SubscriptionError::invalid(
-            "a subscription needs a pattern or streams",
-        ));
+        return invalid("a subscription needs a pattern or streams");
     }
-    let texts = [&body.pattern, &body.description];
-    if texts
-        .into_iter()
-        .flatten()
-        .any(|text| text.len() > TEXT_BYTES_MAX)
-    {
-        return Err(SubscriptionError::invalid(
-            "a text is longer than 1,000 bytes",
-        ));
+    let is_long =
+        |text: &&Option<String>| text.as_ref().is_some_and(|it| it.len() > TEXT_BYTES_MAX);
+    if [&body.pattern, &body.description].iter().any(is_long) {
+        return invalid("a text is longer than 1,000 bytes");
     }
     check_streams(&body.streams)?;
     let webhook = body.webhook.map(|webhook| webhook.url);
@@ -132,16 +122,8 @@ pub(super) fn config(body: &Bytes, targets: WebhookTargets) -> Result<Config, Su
             webhook_url::check(url, targets).map_err(SubscriptionError::UrlRejected)?;
         }
         (Kind::PullWake, None, Some(stream)) => check_streams(std::slice::from_ref(stream))?,
-        (Kind::Webhook, ..) => {
-            return Err(SubscriptionError::invalid(
-                "a webhook needs webhook.url and nothing else",
-            ));
-        }
-        (Kind::PullWake, ..) => {
-            return Err(SubscriptionError::invalid(
-                "a pull-wake needs wake_stream and nothing else",
-            ));
-        }
+        (Kind::Webhook, ..) => return invalid("a webhook needs webhook.url and nothing else"),
+        (Kind::PullWake, ..) => return invalid("a pull-wake needs wake_stream and nothing else"),
     }
     Ok(Config {
         kind: body.kind,

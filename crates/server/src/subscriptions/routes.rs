@@ -4,16 +4,17 @@
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 use super::deliver::describe_streams;
-use super::error::{SubscriptionError, respond};
+use super::error::SubscriptionError;
 use super::register::Subscriptions;
 use super::requests::{StreamsBody, SubscriptionRequest, check_streams, config, parse};
 use super::state::{Link, LinkType, START, Subscription};
+use crate::json::respond;
 
 const ID_BYTES_MAX: usize = 255;
 
@@ -73,13 +74,11 @@ fn valid_id(raw: &str) -> Result<String, SubscriptionError> {
 impl Subscriptions {
     async fn key_set(&self) -> Result<Response, SubscriptionError> {
         let keys = self.keys().await?;
-        let mut response = respond(StatusCode::OK, &keys.published());
-        let headers = response.headers_mut();
-        let kind = HeaderValue::from_static("application/jwk-set+json");
-        headers.insert(header::CONTENT_TYPE, kind);
-        let cached = HeaderValue::from_static("public, max-age=300");
-        headers.insert(header::CACHE_CONTROL, cached);
-        Ok(response)
+        let headers = [
+            (header::CONTENT_TYPE, "application/jwk-set+json"),
+            (header::CACHE_CONTROL, "public, max-age=300"),
+        ];
+        Ok((headers, keys.published().to_string()).into_response())
     }
 
     async fn create(
@@ -115,7 +114,7 @@ impl Subscriptions {
         }
     }
 
-    /// A link to a named stream. It begins at the current end of the stream.
+    /// Returns a link to a named stream. It begins at the current end of the stream.
     async fn explicit(&self, path: &str) -> Result<Link, SubscriptionError> {
         Ok(Link {
             link_type: LinkType::Explicit,

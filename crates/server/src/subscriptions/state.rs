@@ -53,6 +53,13 @@ pub(super) struct Link {
     pub(super) acked: Offset,
 }
 
+impl Link {
+    /// Returns whether there are unacknowledged messages before the end of the stream.
+    pub(super) fn is_pending(&self, tail: Option<&Offset>) -> bool {
+        tail.is_some_and(|tail| *tail > self.acked)
+    }
+}
+
 /// A wake in progress.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Wake {
@@ -95,9 +102,11 @@ pub(super) const START: Offset = Offset {
 pub(super) type Tails = BTreeMap<String, Offset>;
 
 impl Subscription {
-    pub(super) fn is_pending(&self, tails: &Tails) -> bool {
+    /// Returns the first stream with unacknowledged messages.
+    pub(super) fn first_pending(&self, tails: &Tails) -> Option<&str> {
         let mut links = self.links.iter();
-        links.any(|(path, link)| tails.get(path).is_some_and(|tail| *tail > link.acked))
+        let pending = links.find(|(path, link)| link.is_pending(tails.get(*path)));
+        pending.map(|(path, _)| path.as_str())
     }
 
     /// Begins a new wake, which invalidates earlier ones.
@@ -269,13 +278,14 @@ mod tests {
     #[test]
     fn acks_only_advance_and_not_beyond_the_end() {
         let mut it = subscription();
-        assert!(it.is_pending(&tails(3)));
+        assert_eq!(it.first_pending(&tails(3)), Some("a"));
         assert!(it.ack(&[ack(2), ack(4)], &tails(3)).is_err());
         assert_eq!(it.links["a"].acked, START);
         it.ack(&[ack(3)], &tails(3)).unwrap();
         it.ack(&[ack(1)], &tails(3)).unwrap();
         assert_eq!(it.links["a"].acked, offset(3));
-        assert!(!it.is_pending(&tails(3)) && !it.is_pending(&Tails::new()));
+        assert_eq!(it.first_pending(&tails(3)), None);
+        assert_eq!(it.first_pending(&Tails::new()), None);
     }
 
     #[test]

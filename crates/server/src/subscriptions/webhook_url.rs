@@ -5,6 +5,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use axum::http::Uri;
 
+use crate::origins::is_loopback_host;
+
 /// A validated webhook URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Target {
@@ -28,17 +30,13 @@ pub(crate) enum WebhookTargets {
 
 /// Validates a URL without resolving its host.
 pub(super) fn check(url: &str, targets: WebhookTargets) -> Result<Target, &'static str> {
-    let uri: Uri = url
-        .parse()
-        .map_err(|_| "the webhook's address is not a URL")?;
+    let uri: Result<Uri, _> = url.parse();
+    let uri = uri.map_err(|_| "the webhook's address is not a URL")?;
     let authority = uri.authority().ok_or("the webhook's URL has no host")?;
     if authority.as_str().contains('@') {
         return Err("a webhook's URL must not contain a password");
     }
-    let host = authority
-        .host()
-        .trim_start_matches('[')
-        .trim_end_matches(']');
+    let host = authority.host().trim_matches(['[', ']']);
     let is_tls = match uri.scheme_str() {
         Some("https") => true,
         Some("http") if is_loopback_host(host) => false,
@@ -52,23 +50,15 @@ pub(super) fn check(url: &str, targets: WebhookTargets) -> Result<Target, &'stat
     {
         return Err("a webhook's address must be public");
     }
-    let port = authority
-        .port_u16()
-        .unwrap_or(if is_tls { 443 } else { 80 });
+    let default_port = if is_tls { 443 } else { 80 };
     let path = uri.path_and_query().map_or("/", |path| path.as_str());
     Ok(Target {
         host: host.to_owned(),
-        port,
+        port: authority.port_u16().unwrap_or(default_port),
         is_tls,
         path: path.to_owned(),
         authority: authority.as_str().to_owned(),
     })
-}
-
-/// Returns whether a host is `localhost` or a loopback address.
-pub(super) fn is_loopback_host(host: &str) -> bool {
-    let address: Option<IpAddr> = host.parse().ok();
-    host.eq_ignore_ascii_case("localhost") || address.is_some_and(|address| address.is_loopback())
 }
 
 /// Returns whether an address may be called for a host that is this machine or not.

@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::otlp::{ExportRequest, PATH, Trace};
+use super::otlp::{PATH, Trace, export_request};
 
 /// The maximum number of runs in one export request.
 const BATCH_MAX: usize = 256;
@@ -155,7 +155,7 @@ impl Export {
     }
 
     async fn send(&self, traces: &[Trace]) -> Result<(), CallError> {
-        let request = ExportRequest::new(&self.options.service, traces);
+        let request = export_request(&self.options.service, traces);
         let call = Call::post(PATH).json(&request)?.timeout(CALL_TIMEOUT);
         let mut delay = FIRST_RETRY_DELAY;
         for _ in 1..ATTEMPTS {

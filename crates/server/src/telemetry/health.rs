@@ -1,17 +1,16 @@
 //! Health checks: whether the process is alive, and whether it can serve requests.
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
+use axum::http::StatusCode;
+use axum::response::Response;
 use everstep_engine::Engine;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::auth::Requirement;
 use crate::failure::Failure;
+use crate::json::respond;
 use crate::route::Route;
-use crate::route_doc::RouteDoc;
 
 /// The result of a successful health check.
 #[derive(Serialize, JsonSchema)]
@@ -22,20 +21,12 @@ struct Health {
 
 pub(crate) fn routes() -> Vec<Route<Engine>> {
     vec![
-        Route::get(
-            "/health/live",
-            Requirement::Public,
-            live,
-            RouteDoc::new("Check that the process is alive")
-                .returns::<Health>(200, "The process is alive."),
-        ),
-        Route::get(
-            "/health/ready",
-            Requirement::Public,
-            ready,
-            RouteDoc::new("Check that the node serves requests")
-                .returns::<Health>(200, "The node serves requests."),
-        ),
+        Route::get("/health/live", Requirement::Public, live)
+            .summary("Check that the process is alive")
+            .returns::<Health>(200, "The process is alive."),
+        Route::get("/health/ready", Requirement::Public, ready)
+            .summary("Check that the node serves requests")
+            .returns::<Health>(200, "The node serves requests."),
     ]
 }
 
@@ -50,6 +41,5 @@ async fn ready(State(engine): State<Engine>) -> Result<Response, Failure> {
 }
 
 fn healthy(status: &'static str) -> Response {
-    let headers = [(header::CACHE_CONTROL, "no-store")];
-    (headers, Json(Health { status })).into_response()
+    respond(StatusCode::OK, &Health { status })
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::{Request, State};
-use axum::http::{Method, header};
+use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use everstep_engine::{Engine, Stats};
 use everstep_protocol::access::Scope;
 use prometheus_client::collector::Collector;
@@ -19,8 +19,8 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
 use crate::auth::Requirement;
+use crate::response::no_store;
 use crate::route::Route;
-use crate::route_doc::RouteDoc;
 
 const OPEN_METRICS: &str = "application/openmetrics-text";
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -94,7 +94,7 @@ pub(crate) struct RouteMetrics {
     seconds: Histogram,
 }
 
-/// Middleware that counts a request and measures the time until the response headers.
+/// Counts a request and measures the time until the response headers.
 pub(crate) async fn measure(
     State(metrics): State<RouteMetrics>,
     request: Request,
@@ -115,24 +115,17 @@ pub(crate) async fn measure(
 }
 
 pub(crate) fn routes() -> Vec<Route<Arc<Metrics>>> {
-    let doc = RouteDoc::new("Read metrics in the format of Prometheus").returns_as(
-        200,
-        OPEN_METRICS,
-        "The metrics.",
-    );
-    let requires = Requirement::Scope(Scope::Read);
-    vec![Route::get("/metrics", requires, show, doc)]
+    let route = Route::get("/metrics", Requirement::Scopes(&[Scope::Read]), show)
+        .summary("Read metrics in the format of Prometheus")
+        .returns_any(200, OPEN_METRICS, "The metrics.");
+    vec![route]
 }
 
 async fn show(State(metrics): State<Arc<Metrics>>) -> Response {
     let mut text = String::new();
     // Writing to a string does not fail.
     let _ = encode(&mut text, &metrics.registry);
-    let headers = [
-        (header::CONTENT_TYPE, CONTENT_TYPE),
-        (header::CACHE_CONTROL, "no-store"),
-    ];
-    (headers, text).into_response()
+    no_store(StatusCode::OK, CONTENT_TYPE, text)
 }
 
 /// Collects the counters of the engine on demand.
@@ -153,6 +146,9 @@ impl Collector for EngineStats {
             timers_near,
             ..
         } = self.0.stats();
+        let mut write = |name: &str, help: &str, metric: &dyn EncodeMetric| {
+            metric.encode(encoder.encode_descriptor(name, help, None, metric.metric_type())?)
+        };
         let counters = [
             ("runs_started", "Runs created on this node", runs_started),
             ("steps_completed", "Steps completed", steps_completed),
@@ -166,31 +162,21 @@ impl Collector for EngineStats {
             ("timers_fired", "Timers fired", timers_fired),
         ];
         for (name, help, value) in counters {
-            let counter = ConstCounter::new(value);
-            let kind = counter.metric_type();
-            counter.encode(encoder.encode_descriptor(name, help, None, kind)?)?;
+            write(name, help, &ConstCounter::new(value))?;
         }
-        let gauges = [
-            ("runs_in_memory", "Runs kept in memory", hot_runs),
-            (
-                "timers_in_memory",
-                "Timers kept in memory because they are due soon",
-                timers_near,
-            ),
-        ];
-        for (name, help, value) in gauges {
-            let gauge = ConstGauge::new(value as u64);
-            let kind = gauge.metric_type();
-            gauge.encode(encoder.encode_descriptor(name, help, None, kind)?)?;
-        }
+        let hot_runs = ConstGauge::new(hot_runs as u64);
+        write("runs_in_memory", "Runs kept in memory", &hot_runs)?;
+        let help = "Timers kept in memory because they are due soon";
+        write(
+            "timers_in_memory",
+            help,
+            &ConstGauge::new(timers_near as u64),
+        )?;
         let ended = Family::<[(&str, &str); 1], Counter>::default();
         for (status, count) in runs_ended {
-            ended
-                .get_or_create(&[("status", status.as_str())])
-                .inc_by(count);
+            let labels = [("status", status.as_str())];
+            ended.get_or_create(&labels).inc_by(count);
         }
-        let help = "Runs ended on this node, by status";
-        let kind = ended.metric_type();
-        ended.encode(encoder.encode_descriptor("runs_ended", help, None, kind)?)
+        write("runs_ended", "Runs ended on this node, by status", &ended)
     }
 }

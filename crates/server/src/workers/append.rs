@@ -1,111 +1,75 @@
 //! `POST /v1/workers/{session}/append`: appends to many runs at once. Responds when all appends are
 //! durable.
 
-use axum::body::Body;
-use axum::extract::State;
-use axum::response::Response;
+use axum::Json;
 use everstep_engine::Append;
 use everstep_protocol::worker::{APPENDS_MAX, AppendAnswer, AppendRequest, OneAnswer, OneAppend};
 use futures_util::future::join_all;
 use tokio::sync::oneshot;
 
 use super::convert;
-use super::own_session::OwnSession;
 use super::pool::Pool;
-use super::request::{WorkerRoutes, respond};
+use super::request::{JsonBody, OwnSession};
 use super::seat::{Command, SeatState};
 use super::state::PoolState;
 use crate::failure::Failure;
 
 pub(super) async fn append(
-    State(routes): State<WorkerRoutes>,
-    OwnSession(session): OwnSession,
-    body: Body,
-) -> Response {
-    let answer = async {
-        let request = routes.json(body).await?;
-        routes.pool.append(&session, request).await
+    OwnSession { pool, id }: OwnSession,
+    JsonBody(request): JsonBody<AppendRequest>,
+) -> Result<Json<AppendAnswer>, Failure> {
+    if request.appends.len() > APPENDS_MAX {
+        let detail = format!("a request has at most {APPENDS_MAX} appends");
+        return Err(Failure::invalid(detail));
+    }
+    // All are checked before the first is forwarded: a rejected request has no effect.
+    let appends = request.appends.into_iter();
+    let appends = appends.map(|append| PermittedAppend::check(append, &pool, &id));
+    let appends: Vec<PermittedAppend> = appends.collect::<Result<_, _>>()?;
+    let answers: Vec<oneshot::Receiver<OneAnswer>> = {
+        let state = pool.state_of(&id)?;
+        let appends = appends.into_iter();
+        appends.map(|append| append.forward(&state, &id)).collect()
     };
-    respond(answer.await)
+    let answers = join_all(answers).await.into_iter();
+    let answers = answers.map(|answer| answer.unwrap_or(OneAnswer::Lost));
+    let answers = answers.collect();
+    pool.release(&id, &request.released)?;
+    let now = pool.now();
+    Ok(Json(AppendAnswer { answers, now }))
 }
 
 /// An append that its worker may make.
-struct Permitted {
+struct PermittedAppend {
     seat: u64,
     seq: u64,
     append: Box<Append>,
 }
 
-enum Forwarded {
-    Answered(OneAnswer),
-    InFlight(oneshot::Receiver<OneAnswer>),
-}
-
-impl Pool {
-    async fn append(&self, session: &str, request: AppendRequest) -> Result<AppendAnswer, Failure> {
-        if request.appends.len() > APPENDS_MAX {
-            let detail = format!("a request has at most {APPENDS_MAX} appends");
-            return Err(Failure::invalid(detail));
-        }
-        // All are checked before the first is forwarded: a rejected request has no effect.
-        let appends: Vec<Permitted> = request
-            .appends
-            .into_iter()
-            .map(|append| self.permitted(append, session))
-            .collect::<Result<_, _>>()?;
-        let forwarded: Vec<Forwarded> = {
-            let state = self.state_of(session)?;
-            let appends = appends.into_iter();
-            appends
-                .map(|append| forward(&state, session, append))
-                .collect()
-        };
-        let answers = forwarded
-            .into_iter()
-            .map(async |forwarded| match forwarded {
-                Forwarded::Answered(answer) => answer,
-                Forwarded::InFlight(answer) => answer.await.unwrap_or(OneAnswer::Lost),
-            });
-        let answers = join_all(answers).await;
-        self.release(session, &request.released)?;
-        Ok(AppendAnswer {
-            answers,
-            now: self.now(),
-        })
-    }
-
-    fn permitted(&self, append: OneAppend, session: &str) -> Result<Permitted, Failure> {
-        Ok(Permitted {
-            seat: self.seat_of(&append.token, session)?,
+impl PermittedAppend {
+    fn check(append: OneAppend, pool: &Pool, session: &str) -> Result<Self, Failure> {
+        Ok(Self {
+            seat: pool.seat_of(&append.token, session)?,
             seq: append.seq,
             append: Box::new(convert::append(append)?),
         })
     }
-}
 
-fn forward(state: &PoolState, session: &str, permitted: Permitted) -> Forwarded {
-    let Permitted { seat, seq, append } = permitted;
-    let seat = state.seats.get(&seat);
-    let seat = seat.filter(|seat| seat.belongs_to(session));
-    match seat.map(|seat| (&seat.state, &seat.commands)) {
-        Some((SeatState::Held { .. }, commands)) => {
-            let (reply, answer) = oneshot::channel();
-            let _ = commands.send(Command::Append { seq, append, reply });
-            Forwarded::InFlight(answer)
+    /// Forwards the append to the bridge of its run. The receiver fails if the run is lost.
+    fn forward(self, state: &PoolState, session: &str) -> oneshot::Receiver<OneAnswer> {
+        let Self { seat, seq, append } = self;
+        let (reply, answer) = oneshot::channel();
+        let seat = state.seat_of(session, seat);
+        match seat.map(|seat| (&seat.state, &seat.commands)) {
+            Some((SeatState::Held { .. }, commands)) => {
+                let _ = commands.send(Command::Append { seq, append, reply });
+            }
+            // The last append is sent again.
+            Some((SeatState::Finished { last, .. }, _)) if last.0 == seq => {
+                let _ = reply.send(last.1.clone());
+            }
+            Some(_) | None => {}
         }
-        Some((
-            SeatState::Finished {
-                seq: last_seq,
-                last,
-                ..
-            },
-            _,
-        )) => {
-            let last = last.clone().filter(|_| *last_seq == seq);
-            Forwarded::Answered(last.unwrap_or(OneAnswer::Lost))
-        }
-        Some((SeatState::Queued(_) | SeatState::Assigned { .. }, _)) | None => {
-            Forwarded::Answered(OneAnswer::Lost)
-        }
+        answer
     }
 }

@@ -16,7 +16,7 @@ use super::pool::Pool;
 use super::seat::{Command, PendingNews, Seat, SeatState, is_last};
 
 /// Executes a run by a session of the pool: the session with the most free slots, or the first that
-/// asks.
+/// claims it.
 pub(super) async fn execute(pool: Arc<Pool>, mut activation: Activation) {
     let (commands, inbox) = mpsc::unbounded_channel();
     let pending = PendingNews {
@@ -34,7 +34,7 @@ pub(super) async fn execute(pool: Arc<Pool>, mut activation: Activation) {
     let number = pool.state().add(seat);
     let journal = std::mem::take(&mut activation.journal);
     // Queued runs drop their journals to save memory, and read them again when they are assigned.
-    let is_assigned = pool.state().place(number);
+    let is_assigned = pool.state().assign_or_queue(number);
     let journal = is_assigned.then_some(journal);
     let bridge = Bridge::new(pool, number, activation, journal);
     bridge.run(inbox).await;
@@ -54,16 +54,11 @@ struct Bridge {
     journal: Option<Vec<Entry>>,
     /// The pending read of the journal for the session.
     reading: Option<Reading>,
-    give_back: Option<GiveBack>,
+    /// How the run must be given back to the engine.
+    give_back: Option<Then>,
 }
 
 type Reading = BoxFuture<'static, Result<Vec<Entry>, StoreError>>;
-
-/// The run must be given back to the engine.
-#[derive(Clone, Copy)]
-struct GiveBack {
-    as_lost: bool,
-}
 
 struct InFlight {
     then: Then,
@@ -230,7 +225,10 @@ impl Bridge {
                 None => self.reading = Some(self.activation.read(RecordNumber(0))),
             },
             Command::GiveBack { as_lost } => {
-                self.give_back.get_or_insert(GiveBack { as_lost });
+                self.give_back.get_or_insert(match as_lost {
+                    true => Then::Abandon,
+                    false => Then::Release,
+                });
                 return self.give_back_if_requested();
             }
         }
@@ -279,16 +277,12 @@ impl Bridge {
 
     /// Gives the run back once no append is in flight.
     fn give_back_if_requested(&mut self) -> Next {
-        let Some(GiveBack { as_lost }) = self.give_back.filter(|_| self.in_flight.is_none()) else {
+        let Some(then) = self.give_back.filter(|_| self.in_flight.is_none()) else {
             return Next::Continue;
         };
         if !self.executing {
             return Next::End;
         }
-        let then = match as_lost {
-            true => Then::Abandon,
-            false => Then::Release,
-        };
         self.in_flight = Some(InFlight {
             then,
             sender: Sender::Bridge,

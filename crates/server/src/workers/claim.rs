@@ -3,28 +3,39 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::extract::State;
-use axum::response::Response;
+use axum::Json;
 use everstep_protocol::worker::{ClaimAnswer, ClaimRequest, Item};
 use futures_util::future::{Either, select};
 
-use super::error::unknown_session;
-use super::own_session::OwnSession;
-use super::pool::Pool;
-use super::request::{WorkerRoutes, respond};
+use super::pool::{Pool, unknown_session};
+use super::request::{JsonBody, OwnSession};
 use crate::failure::Failure;
 
 pub(super) async fn claim(
-    State(routes): State<WorkerRoutes>,
-    OwnSession(session): OwnSession,
-    body: Body,
-) -> Response {
-    let answer = async {
-        let request = routes.json(body).await?;
-        routes.pool.claim(&session, request).await
-    };
-    respond(answer.await)
+    OwnSession { pool, id }: OwnSession,
+    JsonBody(request): JsonBody<ClaimRequest>,
+) -> Result<Json<ClaimAnswer>, Failure> {
+    let (waiting, news) = pool.begin_waiting(&id, &request)?;
+    let engine = &pool.engine;
+    let mut timeout = engine.runtime().sleep(pool.claim_timeout());
+    let mut closing = std::pin::pin!(engine.closing());
+    let mut has_ended = false;
+    loop {
+        // Registered before the items are read, so that later items wake the claim.
+        let mut notified = std::pin::pin!(news.notified());
+        notified.as_mut().enable();
+        let items = pool.items(&id)?;
+        if !items.is_empty() || has_ended || engine.is_closing() {
+            drop(waiting);
+            return Ok(Json(ClaimAnswer {
+                items,
+                now: pool.now(),
+                closing: engine.is_closing(),
+            }));
+        }
+        let ended = select(&mut timeout, &mut closing);
+        has_ended = matches!(select(notified, ended).await, Either::Right(_));
+    }
 }
 
 /// A waiting claim. Runs are assigned to a session only while one of its claims waits.
@@ -42,30 +53,6 @@ impl Drop for WaitingClaim<'_> {
 }
 
 impl Pool {
-    async fn claim(&self, session: &str, request: ClaimRequest) -> Result<ClaimAnswer, Failure> {
-        let (waiting, news) = self.begin_waiting(session, &request)?;
-        let mut sleep = self.engine.runtime().sleep(self.claim_timeout());
-        let mut closing = std::pin::pin!(self.engine.closing());
-        loop {
-            // Registered before the items are read, so that later items wake the claim.
-            let mut notified = std::pin::pin!(news.notified());
-            notified.as_mut().enable();
-            let items = self.items(session)?;
-            if !items.is_empty() || self.engine.is_closing() {
-                drop(waiting);
-                return Ok(self.answer(items));
-            }
-            let timeout_or_closing = select(&mut sleep, &mut closing);
-            match select(notified, timeout_or_closing).await {
-                Either::Left(_) => {}
-                Either::Right(_) => {
-                    drop(waiting);
-                    return Ok(self.answer(self.items(session)?));
-                }
-            }
-        }
-    }
-
     fn begin_waiting<'a>(
         &'a self,
         session: &'a str,
@@ -88,24 +75,13 @@ impl Pool {
         drop(state);
         // Dropping the offer takes a lock of the engine, so the pool must be unlocked.
         drop(withdrawn);
-        let waiting = WaitingClaim {
-            pool: self,
-            session,
-        };
-        Ok((waiting, news))
+        let pool = self;
+        Ok((WaitingClaim { pool, session }, news))
     }
 
     fn items(&self, session: &str) -> Result<Vec<Item>, Failure> {
         let state = self.state();
         let session = state.sessions.get(session);
         Ok(session.ok_or_else(unknown_session)?.items())
-    }
-
-    fn answer(&self, items: Vec<Item>) -> ClaimAnswer {
-        ClaimAnswer {
-            items,
-            now: self.now(),
-            closing: self.engine.is_closing(),
-        }
     }
 }

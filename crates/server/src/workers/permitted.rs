@@ -1,9 +1,11 @@
 //! Checks what a worker may write into the journals of its runs, so that a faulty worker or a stolen
 //! key can only execute runs incorrectly. The fence decides whether it may write at all.
 
+use axum::http::StatusCode;
 use everstep_engine::{Append, Then};
+use everstep_model::limits::TAGS_MAX;
 use everstep_model::record::{LoopAdvanced, RESERVED_COLLECTIONS};
-use everstep_model::{Body, ErrorCode, Origin, RecordNumber, RunStatus, check_attribute, limits};
+use everstep_model::{Body, ErrorCode, Origin, RecordNumber, RunStatus, check_attribute};
 
 use crate::failure::Failure;
 
@@ -16,9 +18,9 @@ pub(super) fn check(append: &Append) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The error of an append that is rejected as a whole.
+/// Rejects an append as a whole.
 pub(super) fn rejected(detail: impl Into<String>) -> Failure {
-    Failure::invalid(detail).coded(ErrorCode::InvalidAppend)
+    Failure::new(StatusCode::BAD_REQUEST, ErrorCode::InvalidAppend, detail)
 }
 
 /// Checks that an executor may leave a run in this status.
@@ -64,10 +66,7 @@ fn check_end(append: &Append) -> Result<(), Failure> {
         return Err(rejected(detail));
     }
     let ends = append.records.iter();
-    match ends
-        .filter(|record| record.body.terminal().is_some())
-        .count()
-    {
+    match ends.filter_map(|record| record.body.terminal()).count() {
         0 | 1 => Ok(()),
         _ => Err(rejected("a run has one terminal record")),
     }
@@ -83,15 +82,12 @@ fn check_record(body: &Body, append: &Append) -> Result<(), Failure> {
     }
     match body {
         Body::LoopAdvanced(advanced) => check_dropped(advanced, append.seen),
-        Body::ChildStarted(child) if child.tags.len() > limits::TAGS_MAX => Err(rejected(format!(
-            "a run may have {} tags",
-            limits::TAGS_MAX
-        ))),
+        Body::ChildStarted(child) if child.tags.len() > TAGS_MAX => {
+            Err(rejected(format!("a run may have {TAGS_MAX} tags")))
+        }
         Body::StateChanged(row) if RESERVED_COLLECTIONS.contains(&row.collection.as_str()) => {
-            let collection = &row.collection;
-            Err(rejected(format!(
-                "the collection `{collection}` is reserved for the engine"
-            )))
+            let detail = format!("collection `{}` is reserved for the engine", row.collection);
+            Err(rejected(detail))
         }
         Body::AttributeSet(set) => check_attribute(set.attribute.as_str(), &set.value)
             .map_err(|invalid| rejected(invalid.to_string())),
@@ -112,16 +108,10 @@ fn is_own_failure(body: &Body, then: Then) -> bool {
 /// Checks that a loop drops only records that the worker has seen, and never the first, which
 /// describes the run.
 fn check_dropped(advanced: &LoopAdvanced, seen: RecordNumber) -> Result<(), Failure> {
-    let is_well_formed = |first: RecordNumber, last: RecordNumber| {
-        first > RecordNumber(0) && first <= last && last < seen
-    };
-    let dropped = advanced
-        .dropped
-        .iter()
-        .map(|range| (range.first, range.last));
+    let dropped = advanced.dropped.iter().map(|it| (it.first, it.last));
     let gaps = advanced.gaps.iter().map(|gap| (gap.first, gap.last));
     let mut ranges = dropped.chain(gaps);
-    match ranges.all(|(first, last)| is_well_formed(first, last)) {
+    match ranges.all(|(first, last)| RecordNumber(0) < first && first <= last && last < seen) {
         true => Ok(()),
         false => Err(rejected(
             "a loop drops only records that its worker has seen, and never the first",

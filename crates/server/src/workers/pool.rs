@@ -5,16 +5,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use everstep_engine::Engine;
-use everstep_model::{Entry, Timestamp};
-use everstep_protocol::worker::{Acknowledged, Assigned, News, NewsWord, OneAnswer, WireEntry};
-use everstep_store::BoxFuture;
+use everstep_model::{Entry, ErrorCode, Timestamp};
+use everstep_protocol::worker::{Assigned, News, NewsWord, OneAnswer, WireEntry};
 
-use super::error::{bad_token, unknown_session};
 use super::queue::Queue;
-use super::seat::{Seat, SeatState};
+use super::seat::SeatState;
 use super::state::PoolState;
-use super::token::{Right, Tokens};
+use super::token::Tokens;
+use crate::auth::Caller;
 use crate::failure::Failure;
 use crate::options::Options;
 
@@ -26,7 +26,7 @@ const CLAIMS_PER_LIFETIME: u32 = 3;
 pub(crate) struct Pool {
     pub(super) engine: Engine,
     pub(super) tokens: Tokens,
-    /// How long a session lives without a request.
+    /// How long a session stays open without a request.
     pub(super) time_to_live: Duration,
     /// Mirrors whether the queue is full, so that it can be read without the lock.
     full: Arc<AtomicBool>,
@@ -65,30 +65,28 @@ impl Pool {
 
     /// Returns the seat that an activation token of this session is for.
     pub(super) fn seat_of(&self, token: &str, session: &str) -> Result<u64, Failure> {
-        let right = self.tokens.verify(token, session);
-        Ok(right.ok_or_else(bad_token)?.seat)
+        self.tokens.verify(token, session).ok_or_else(bad_token)
+    }
+
+    pub(super) fn may_be_used_by(&self, session: &str, caller: &Caller) -> bool {
+        let state = self.state();
+        let offers = state.sessions.get(session).map(|found| found.offers.iter());
+        let mut offers = offers.into_iter().flatten();
+        offers.all(|offer| caller.may_work_on(offer.workflow.as_str()))
     }
 
     pub(super) fn now(&self) -> Timestamp {
         self.engine.runtime().now()
     }
 
-    /// The monotonic clock, by which the time to live is measured.
+    /// Reads the monotonic clock, by which the time to live is measured.
     pub(super) fn elapsed(&self) -> Duration {
         self.engine.runtime().elapsed()
     }
 
-    pub(super) fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        self.engine.runtime().sleep(duration)
-    }
-
-    /// How long a claim waits for news.
+    /// Returns how long a claim waits for news.
     pub(super) fn claim_timeout(&self) -> Duration {
         self.time_to_live / CLAIMS_PER_LIFETIME
-    }
-
-    pub(super) fn acknowledgement(&self) -> Acknowledged {
-        Acknowledged { now: self.now() }
     }
 
     /// Sends an assigned run with its journal to its session.
@@ -113,7 +111,7 @@ impl Pool {
         let Some(session) = sessions.get_mut(&id) else {
             return;
         };
-        let token = self.token(number, seat, &id);
+        let token = self.tokens.sign(&id, number);
         let run = Assigned {
             token: token.clone(),
             id: seat.run.clone(),
@@ -125,22 +123,9 @@ impl Pool {
         };
         session.push_run(run, bytes);
         for word in pending.words {
-            let token = token.clone();
-            session.push_news(News {
-                token,
-                word,
-                after: 0,
-            });
+            let (token, after) = (token.clone(), 0);
+            session.push_news(News { token, word, after });
         }
-    }
-
-    fn token(&self, number: u64, seat: &Seat, session: &str) -> String {
-        self.tokens.sign(&Right {
-            session: session.to_owned(),
-            seat: number,
-            run: seat.run.clone(),
-            generation: seat.generation,
-        })
     }
 
     /// Notifies the session of a run. Returns false if no session has the run.
@@ -165,7 +150,7 @@ impl Pool {
                 session.clone()
             }
         };
-        let token = self.token(number, seat, &id);
+        let token = self.tokens.sign(&id, number);
         let news = News { token, word, after };
         let session = sessions.get_mut(&id);
         session.map(|session| session.push_news(news)).is_some()
@@ -190,16 +175,13 @@ impl Pool {
         let mut state = self.state();
         let session = state.set_executing(number, false);
         state.queue.remove(number);
-        let is_kept = last.is_some()
-            && session
-                .as_ref()
-                .is_some_and(|session| state.sessions.contains_key(session));
-        match (&session, state.seats.get_mut(&number)) {
-            (Some(session), Some(seat)) if is_kept => {
+        let is_open = |session: &&String| state.sessions.contains_key(*session);
+        let owner = session.as_ref().filter(is_open);
+        match (owner, state.seats.get_mut(&number), last) {
+            (Some(session), Some(seat), Some(last)) => {
                 seat.state = SeatState::Finished {
                     session: session.clone(),
-                    seq,
-                    last,
+                    last: (seq, last),
                 };
             }
             _ => drop(state.seats.remove(&number)),
@@ -234,8 +216,7 @@ impl Pool {
         let mut state = self.state_of(session)?;
         for token in tokens {
             let number = self.seat_of(token, session)?;
-            let seat = state.seats.get(&number);
-            if seat.is_some_and(|seat| seat.belongs_to(session)) {
+            if state.seat_of(session, number).is_some() {
                 state.release(number, true);
             }
         }
@@ -253,4 +234,15 @@ fn estimated_bytes(journal: &[Entry]) -> usize {
         RECORD_BYTES + payloads.sum::<usize>()
     };
     journal.iter().map(bytes).sum()
+}
+
+pub(super) fn unknown_session() -> Failure {
+    let detail =
+        "the session has ended: it sent no requests, or the server restarted; register again";
+    Failure::new(StatusCode::NOT_FOUND, ErrorCode::UnknownSession, detail)
+}
+
+fn bad_token() -> Failure {
+    let detail = "the activation token was not issued to this session";
+    Failure::new(StatusCode::FORBIDDEN, ErrorCode::Fenced, detail)
 }

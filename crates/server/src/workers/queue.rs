@@ -24,7 +24,7 @@ impl Queue {
         }
     }
 
-    /// A flag that mirrors whether the queue is full, for readers without the lock.
+    /// Returns a flag that mirrors whether the queue is full, for readers without the lock.
     pub(super) fn full(&self) -> Arc<AtomicBool> {
         self.full.clone()
     }

@@ -4,19 +4,18 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::Json;
 use axum::extract::{Extension, State};
-use axum::http::StatusCode;
-use axum::response::Response;
-use everstep_engine::Offer;
-use everstep_model::ErrorCode;
+use everstep_engine::{Activation, Declares, Offer, Worker};
+use everstep_model::{Description, Name};
 use everstep_protocol::worker::{
     RegisterAnswer, RegisterRequest, SLOTS_MAX, WORKER_NAME_CHARS_MAX, WORKFLOWS_MAX,
 };
+use everstep_store::BoxFuture;
 
-use super::offered::OfferedBySession;
+use super::bridge;
 use super::pool::Pool;
-use super::request::{WorkerRoutes, respond};
+use super::request::{JsonBody, WorkerRoutes};
 use super::session::Session;
 use crate::auth::Caller;
 use crate::failure::Failure;
@@ -24,14 +23,11 @@ use crate::failure::Failure;
 pub(super) async fn register(
     State(routes): State<WorkerRoutes>,
     Extension(caller): Extension<Caller>,
-    body: Body,
-) -> Response {
-    let answer = async {
-        let request: RegisterRequest = routes.json(body).await?;
-        check_grant(&caller, &request)?;
-        routes.pool.register(request).await
-    };
-    respond(answer.await)
+    JsonBody(request): JsonBody<RegisterRequest>,
+) -> Result<Json<RegisterAnswer>, Failure> {
+    check_grant(&caller, &request)?;
+    check(&request)?;
+    routes.pool.register(request).await.map(Json)
 }
 
 impl Pool {
@@ -39,19 +35,13 @@ impl Pool {
         self: &Arc<Self>,
         request: RegisterRequest,
     ) -> Result<RegisterAnswer, Failure> {
-        check(&request)?;
-        let offers: Vec<Offer> = request
-            .workflows
-            .iter()
-            .map(|offered| Offer {
-                workflow: offered.name.clone(),
-                versions: offered.versions[0]..=offered.versions[1],
-            })
-            .collect();
+        let offers = request.workflows.iter().map(|offered| Offer {
+            workflow: offered.name.clone(),
+            versions: offered.versions[0]..=offered.versions[1],
+        });
+        let offers: Vec<Offer> = offers.collect();
         let described = request.workflows.into_iter();
-        let descriptions: BTreeMap<_, _> = described
-            .map(|offered| (offered.name, Arc::new(offered.description)))
-            .collect();
+        let described = described.map(|offered| (offered.name, Arc::new(offered.description)));
         let runtime = self.engine.runtime();
         let id = format!("{:016x}{:016x}", runtime.random(), runtime.random());
         let session = Session::new(offers.clone(), request.slots, self.elapsed());
@@ -59,7 +49,7 @@ impl Pool {
         let worker = OfferedBySession {
             pool: Arc::downgrade(self),
             offers,
-            descriptions,
+            descriptions: described.collect(),
         };
         // Spawned before the first await: if the client disconnects, only this task ends the session.
         runtime.spawn(Box::pin(expire(Arc::downgrade(self), id.clone())));
@@ -85,6 +75,36 @@ impl Pool {
     }
 }
 
+/// The offer of a session. Any session of the pool may execute a run that the engine gives to it.
+struct OfferedBySession {
+    pool: Weak<Pool>,
+    offers: Vec<Offer>,
+    descriptions: BTreeMap<Name, Arc<Description>>,
+}
+
+impl Worker for OfferedBySession {
+    fn offers(&self) -> Vec<Offer> {
+        self.offers.clone()
+    }
+
+    fn declares(&self, workflow: &Name) -> Option<Arc<dyn Declares>> {
+        let description = self.descriptions.get(workflow)?.clone();
+        Some(description)
+    }
+
+    fn is_full(&self) -> bool {
+        let pool = self.pool.upgrade();
+        pool.is_none_or(|pool| pool.is_full())
+    }
+
+    fn execute(&self, activation: Activation) -> BoxFuture<'static, ()> {
+        match self.pool.upgrade() {
+            Some(pool) => Box::pin(bridge::execute(pool, activation)),
+            None => Box::pin(std::future::ready(())),
+        }
+    }
+}
+
 /// Ends a session that sends no requests.
 async fn expire(pool: Weak<Pool>, session: String) {
     loop {
@@ -92,12 +112,8 @@ async fn expire(pool: Weak<Pool>, session: String) {
             let Some(pool) = pool.upgrade() else {
                 return;
             };
-            let Some(seen_at) = pool
-                .state()
-                .sessions
-                .get(&session)
-                .map(|found| found.seen_at)
-            else {
+            let seen_at = pool.state().sessions.get(&session).map(|it| it.seen_at);
+            let Some(seen_at) = seen_at else {
                 return;
             };
             let silent = pool.elapsed().saturating_sub(seen_at);
@@ -118,35 +134,32 @@ fn check_grant(caller: &Caller, request: &RegisterRequest) -> Result<(), Failure
     let mut offered = request.workflows.iter().map(|offered| &offered.name);
     match offered.find(|name| !caller.may_work_on(name.as_str())) {
         None => Ok(()),
-        Some(name) => {
-            let detail = format!("this key does not allow to execute workflow `{name}`");
-            Err(Failure::new(StatusCode::FORBIDDEN, detail).coded(ErrorCode::Forbidden))
-        }
+        Some(name) => Err(Failure::forbidden(format!(
+            "this key does not allow to execute workflow `{name}`"
+        ))),
     }
 }
 
 fn check(request: &RegisterRequest) -> Result<(), Failure> {
-    let name = request.worker.chars();
-    if name.count() > WORKER_NAME_CHARS_MAX {
-        let detail = format!("a worker's name has at most {WORKER_NAME_CHARS_MAX} characters");
-        return Err(Failure::invalid(detail));
+    let invalid = |detail: String| Err(Failure::invalid(detail));
+    if request.worker.chars().count() > WORKER_NAME_CHARS_MAX {
+        return invalid(format!(
+            "a worker's name has at most {WORKER_NAME_CHARS_MAX} characters"
+        ));
     }
     if request.slots == 0 || request.slots > SLOTS_MAX {
-        let detail = format!("a worker has 1 to {SLOTS_MAX} slots");
-        return Err(Failure::invalid(detail));
+        return invalid(format!("a worker has 1 to {SLOTS_MAX} slots"));
     }
     if request.workflows.is_empty() || request.workflows.len() > WORKFLOWS_MAX {
-        let detail = format!("a worker offers 1 to {WORKFLOWS_MAX} workflows");
-        return Err(Failure::invalid(detail));
+        return invalid(format!("a worker offers 1 to {WORKFLOWS_MAX} workflows"));
     }
     for offered in &request.workflows {
         let [first, last] = offered.versions;
         if first == 0 || first > last {
-            let detail = format!(
-                "workflow `{}`: versions count from 1, and the last must not be before the first",
-                offered.name
-            );
-            return Err(Failure::invalid(detail));
+            let name = &offered.name;
+            return invalid(format!(
+                "workflow `{name}`: versions count from 1, and the last must not be before the first"
+            ));
         }
         for schema in offered.description.schemas() {
             schema.check_size()?;

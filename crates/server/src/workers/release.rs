@@ -1,30 +1,34 @@
-//! `POST …/release` releases runs, and `POST …/heartbeat` keeps a session alive.
+//! `POST …/release` releases runs, `POST …/heartbeat` keeps a session alive, and
+//! `DELETE /v1/workers/{session}` ends it.
 
-use axum::body::Body;
-use axum::extract::State;
-use axum::response::Response;
-use everstep_protocol::worker::ReleaseRequest;
+use axum::Json;
+use everstep_protocol::worker::{Acknowledged, ReleaseRequest};
 
-use super::own_session::OwnSession;
-use super::request::{WorkerRoutes, respond};
+use super::pool::Pool;
+use super::request::{JsonBody, OwnSession};
+use crate::failure::Failure;
 
 pub(super) async fn release(
-    State(routes): State<WorkerRoutes>,
-    OwnSession(session): OwnSession,
-    body: Body,
-) -> Response {
-    let answer = async {
-        let request: ReleaseRequest = routes.json(body).await?;
-        routes.pool.release(&session, &request.tokens)?;
-        Ok(routes.pool.acknowledgement())
-    };
-    respond(answer.await)
+    OwnSession { pool, id }: OwnSession,
+    JsonBody(request): JsonBody<ReleaseRequest>,
+) -> Result<Json<Acknowledged>, Failure> {
+    pool.release(&id, &request.tokens)?;
+    Ok(acknowledged(&pool))
 }
 
 pub(super) async fn heartbeat(
-    State(routes): State<WorkerRoutes>,
-    OwnSession(session): OwnSession,
-) -> Response {
-    let alive = routes.pool.state_of(&session).map(drop);
-    respond(alive.map(|()| routes.pool.acknowledgement()))
+    OwnSession { pool, id }: OwnSession,
+) -> Result<Json<Acknowledged>, Failure> {
+    pool.state_of(&id).map(drop)?;
+    Ok(acknowledged(&pool))
+}
+
+/// Ends a session. Its remaining runs are available to others at once.
+pub(super) async fn leave(OwnSession { pool, id }: OwnSession) -> Json<Acknowledged> {
+    pool.end(&id, false);
+    acknowledged(&pool)
+}
+
+fn acknowledged(pool: &Pool) -> Json<Acknowledged> {
+    Json(Acknowledged { now: pool.now() })
 }

@@ -1,18 +1,18 @@
-//! What the requests of workers share: the state of their routes, JSON bodies, and errors.
+//! What the requests of workers share: the state of their routes, and extractors.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Json;
-use axum::body::{Body, to_bytes};
+use axum::body::to_bytes;
+use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
+use axum::http::request::Parts;
 use everstep_model::ErrorCode;
 use futures_util::future::{Either, select};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::pool::Pool;
+use super::pool::{Pool, unknown_session};
+use crate::auth::Caller;
 use crate::failure::Failure;
 
 #[derive(Clone)]
@@ -22,33 +22,60 @@ pub(crate) struct WorkerRoutes {
     pub(crate) body_bytes_max: usize,
 }
 
-impl WorkerRoutes {
-    /// Parses a JSON body.
-    pub(super) async fn json<T: DeserializeOwned>(&self, body: Body) -> Result<T, Failure> {
-        let timeout = self.pool.sleep(self.body_timeout);
-        let max = self.body_bytes_max;
-        let whole = std::pin::pin!(to_bytes(body, max));
-        let bytes = match select(whole, timeout).await {
-            Either::Left((Ok(bytes), _)) => bytes,
-            Either::Left((Err(_), _)) => {
-                let detail = format!("the body has more than {max} bytes");
-                let failure = Failure::new(StatusCode::PAYLOAD_TOO_LARGE, detail);
-                return Err(failure.coded(ErrorCode::PayloadTooLarge));
-            }
-            Either::Right(_) => {
-                let detail = "the body did not arrive in time";
-                return Err(Failure::invalid(detail).with_status(StatusCode::REQUEST_TIMEOUT));
-            }
-        };
-        serde_json::from_slice(&bytes).map_err(|error| {
-            Failure::invalid(format!("the body does not match this request: {error}"))
-        })
+/// The session of a request. It may not exist.
+///
+/// Callers may only use sessions whose workflows they may execute, so the id of a session alone gives
+/// no rights.
+pub(crate) struct OwnSession {
+    pub(super) pool: Arc<Pool>,
+    pub(super) id: String,
+}
+
+impl FromRequestParts<WorkerRoutes> for OwnSession {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, routes: &WorkerRoutes) -> Result<Self, Failure> {
+        let path = Path::<String>::from_request_parts(parts, routes).await;
+        let Path(id) = path.map_err(|_| unknown_session())?;
+        let caller = parts.extensions.get::<Caller>().cloned();
+        let caller = caller.unwrap_or_else(Caller::without_rights);
+        let pool = routes.pool.clone();
+        match pool.may_be_used_by(&id, &caller) {
+            true => Ok(Self { pool, id }),
+            // Do not reveal whether the session exists.
+            false => Err(unknown_session()),
+        }
     }
 }
 
-pub(super) fn respond<T: Serialize>(answer: Result<T, Failure>) -> Response {
-    match answer {
-        Ok(answer) => Json(answer).into_response(),
-        Err(failure) => failure.into_response(),
+/// The JSON body of a request.
+pub(crate) struct JsonBody<T>(pub(super) T);
+
+impl<T: DeserializeOwned> FromRequest<WorkerRoutes> for JsonBody<T> {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, routes: &WorkerRoutes) -> Result<Self, Failure> {
+        // The clock of the engine, which simulations replace.
+        let timeout = routes.pool.engine.runtime().sleep(routes.body_timeout);
+        let max = routes.body_bytes_max;
+        let whole = std::pin::pin!(to_bytes(request.into_body(), max));
+        let bytes = match select(whole, timeout).await {
+            Either::Left((Ok(bytes), _)) => bytes,
+            Either::Left((Err(_), _)) => {
+                return Err(Failure::new(
+                    StatusCode::PAYLOAD_TOO_LARGE,
+                    ErrorCode::PayloadTooLarge,
+                    format!("the body has more than {max} bytes"),
+                ));
+            }
+            Either::Right(_) => {
+                let failure = Failure::invalid("the body did not arrive in time");
+                return Err(failure.with_status(StatusCode::REQUEST_TIMEOUT));
+            }
+        };
+        let parsed = serde_json::from_slice(&bytes).map_err(|error| {
+            Failure::invalid(format!("the body does not match this request: {error}"))
+        });
+        parsed.map(Self)
     }
 }

@@ -25,7 +25,7 @@ pub(super) enum Command {
     GiveBack { as_lost: bool },
 }
 
-/// What a session must learn about a run together with its journal.
+/// What a session receives together with the journal of a run.
 #[derive(Default)]
 pub(super) struct PendingNews {
     pub(super) cautious: bool,
@@ -46,8 +46,8 @@ pub(super) enum SeatState {
     /// The execution has ended. The answer to the last append is kept in case it got lost.
     Finished {
         session: String,
-        seq: u64,
-        last: Option<OneAnswer>,
+        /// The sequence number of the append, and the answer.
+        last: (u64, OneAnswer),
     },
 }
 

@@ -30,9 +30,15 @@ impl PoolState {
         self.last_seat
     }
 
+    /// Returns a seat that belongs to this session.
+    pub(super) fn seat_of(&self, session: &str, number: u64) -> Option<&Seat> {
+        let seat = self.seats.get(&number);
+        seat.filter(|seat| seat.belongs_to(session))
+    }
+
     /// Assigns a new run to the session with the most free slots, or queues it. Gives it back if no
     /// session offers its workflow or the queue is full. Returns whether a session has it.
-    pub(super) fn place(&mut self, number: u64) -> bool {
+    pub(super) fn assign_or_queue(&mut self, number: u64) -> bool {
         let Some(seat) = self.seats.get(&number) else {
             return false;
         };
@@ -87,11 +93,9 @@ impl PoolState {
     }
 
     fn is_offered(&self, number: u64) -> bool {
-        let Some(seat) = self.seats.get(&number) else {
-            return false;
-        };
         let mut sessions = self.sessions.values();
-        sessions.any(|session| session.offers(&seat.workflow, seat.version))
+        let seat = self.seats.get(&number);
+        seat.is_some_and(|seat| sessions.any(|it| it.offers(&seat.workflow, seat.version)))
     }
 
     /// Gives queued runs back to the engine whose workflow no session offers any more.

@@ -1,29 +1,11 @@
 //! Activation tokens: the signed right of one session to append to one run.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use everstep_model::{Generation, RunId};
-use ring::hmac;
-use ring::rand::SystemRandom;
-use serde::{Deserialize, Serialize};
+use crate::auth::{Signer, random_bytes};
+
+const PURPOSE: &str = "everstep activation";
 
 /// Signs and verifies tokens. The key is never stored: sessions and their tokens end with the process.
-pub(super) struct Tokens(hmac::Key);
-
-/// The content of a token.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Right {
-    #[serde(rename = "s")]
-    pub(super) session: String,
-    /// The number of the seat. It stands for the fence, which stays on the server.
-    #[serde(rename = "n")]
-    pub(super) seat: u64,
-    /// For logs only.
-    #[serde(rename = "r")]
-    pub(super) run: RunId,
-    #[serde(rename = "g")]
-    pub(super) generation: Generation,
-}
+pub(super) struct Tokens(Signer);
 
 impl Tokens {
     /// Creates a random key.
@@ -31,27 +13,23 @@ impl Tokens {
     /// # Panics
     /// If the system has no randomness.
     pub(super) fn new() -> Self {
-        match hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new()) {
-            Ok(key) => Self(key),
+        match random_bytes::<32>() {
+            Ok(secret) => Self(Signer::new(&secret)),
             Err(_) => panic!("the system has no randomness"),
         }
     }
 
-    pub(super) fn sign(&self, right: &Right) -> String {
-        let content = serde_json::to_vec(right).unwrap_or_default();
-        let content = URL_SAFE_NO_PAD.encode(content);
-        let signature = hmac::sign(&self.0, content.as_bytes());
-        format!("{content}.{}", URL_SAFE_NO_PAD.encode(signature.as_ref()))
+    /// Returns a token for a seat. The number of the seat represents the fence, which stays on the
+    /// server.
+    pub(super) fn sign(&self, session: &str, seat: u64) -> String {
+        self.0.sign(PURPOSE, format!("{seat} {session}").as_bytes())
     }
 
-    /// Returns the content of a token that this process signed for this session.
-    pub(super) fn verify(&self, token: &str, session: &str) -> Option<Right> {
-        let (content, signature) = token.split_once('.')?;
-        let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
-        hmac::verify(&self.0, content.as_bytes(), &signature).ok()?;
-        let content = URL_SAFE_NO_PAD.decode(content).ok()?;
-        let right: Right = serde_json::from_slice(&content).ok()?;
-        (right.session == session).then_some(right)
+    /// Returns the seat of a token that this process signed for this session.
+    pub(super) fn verify(&self, token: &str, session: &str) -> Option<u64> {
+        let content = self.0.open(PURPOSE, token)?;
+        let (seat, owner) = str::from_utf8(&content).ok()?.split_once(' ')?;
+        seat.parse().ok().filter(|_| owner == session)
     }
 }
 
@@ -62,19 +40,12 @@ mod tests {
     #[test]
     fn a_token_is_valid_for_its_session_and_unchanged_only() {
         let tokens = Tokens::new();
-        let right = Right {
-            session: "s".to_owned(),
-            seat: 7,
-            run: RunId::new("r").unwrap(),
-            generation: Generation::FIRST,
-        };
-        let token = tokens.sign(&right);
-        assert_eq!(tokens.verify(&token, "s"), Some(right.clone()));
+        let token = tokens.sign("s", 7);
+        assert_eq!(tokens.verify(&token, "s"), Some(7));
         assert_eq!(tokens.verify(&token, "t"), None, "another session");
         assert_eq!(Tokens::new().verify(&token, "s"), None, "another process");
         let (_, signature) = token.split_once('.').unwrap();
-        let other = Right { seat: 8, ..right };
-        let other = tokens.sign(&other);
+        let other = tokens.sign("s", 8);
         let (content, _) = other.split_once('.').unwrap();
         assert_eq!(tokens.verify(&format!("{content}.{signature}"), "s"), None);
         for odd in ["", ".", "a.b", &token[1..], &format!("{token}x")] {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use everstep_inspect::{shape as shape_of, timeline as timeline_of, to_json_lines, to_mermaid};
 use everstep_model::{Entry, RecordNumber, entry_to_json};
@@ -10,9 +10,12 @@ use everstep_protocol::workflow::WhyView;
 use futures_util::FutureExt;
 
 use super::bulk::JSON_LINES;
-use super::call::{Call, respond, respond_as};
+use super::call::Call;
 use crate::failure::Failure;
+use crate::json::respond;
 use crate::parameters::{Kind, Parameter};
+use crate::response::no_store;
+use crate::stream_protocol::CLOSED;
 
 /// The media type of Mermaid diagrams.
 pub(crate) const MERMAID: &str = "text/vnd.mermaid";
@@ -25,14 +28,14 @@ pub(crate) async fn why(call: Call) -> Result<Response, Failure> {
         reasons: why.reasons,
         deadline: why.deadline,
     };
-    respond(StatusCode::OK, &view)
+    Ok(respond(StatusCode::OK, &view))
 }
 
-const FROM: Parameter = Parameter {
-    name: "from",
-    about: "The number of the first record; 0 by default.",
-    kind: Kind::Count(0, u32::MAX),
-};
+const FROM: Parameter = Parameter::new(
+    "from",
+    Kind::Count(0, u32::MAX),
+    "The number of the first record; 0 by default.",
+);
 
 pub(crate) const TIMELINE_PARAMETERS: &[Parameter] = &[FROM];
 
@@ -42,37 +45,31 @@ pub(crate) async fn timeline(call: Call) -> Result<Response, Failure> {
     if let Some(from) = from {
         lines.retain(|line| line.number.0 >= from as u64);
     }
-    match call.prefers(JSON_LINES) {
-        true => Ok(respond_as(
-            StatusCode::OK,
-            JSON_LINES,
-            to_json_lines(&lines),
-        )),
+    Ok(match call.prefers(JSON_LINES) {
+        true => no_store(StatusCode::OK, JSON_LINES, to_json_lines(&lines)),
         false => respond(StatusCode::OK, &lines),
-    }
+    })
 }
 
 pub(crate) async fn shape(call: Call) -> Result<Response, Failure> {
     let shape = shape_of(&call.engine().journal(&call.run()?).await?);
-    match call.prefers("application/json") {
+    Ok(match call.prefers("application/json") {
         true => respond(StatusCode::OK, &shape),
-        false => Ok(respond_as(StatusCode::OK, MERMAID, to_mermaid(&shape))),
-    }
+        false => no_store(StatusCode::OK, MERMAID, to_mermaid(&shape)),
+    })
 }
 
 pub(crate) const JOURNAL_PARAMETERS: &[Parameter] = &[
     FROM,
-    Parameter {
-        name: "wait",
-        about: "Wait for a record or the end of the run, up to this duration, such as `30s`.",
-        kind: Kind::Duration,
-    },
+    Parameter::new(
+        "wait",
+        Kind::Duration,
+        "Wait for a record or the end of the run, up to this duration, such as `30s`.",
+    ),
 ];
 
-/// Set to `true` if the run has ended and the response contains its last records.
-const CLOSED: HeaderName = HeaderName::from_static("stream-closed");
-
-/// All records with all fields, for tests that replay them.
+/// Returns all records with all fields, for tests that replay them. `Stream-Closed` is `true` if the
+/// run has ended and the response contains its last records.
 pub(crate) async fn journal(call: Call) -> Result<Response, Failure> {
     let parameters = call.parameters(JOURNAL_PARAMETERS)?;
     let from = RecordNumber(parameters.count(&FROM)?.unwrap_or(0) as u64);
@@ -84,7 +81,7 @@ pub(crate) async fn journal(call: Call) -> Result<Response, Failure> {
             (journal, false)
         }
     };
-    let mut response = respond_as(StatusCode::OK, JSON_LINES, lines_of(&journal)?);
+    let mut response = no_store(StatusCode::OK, JSON_LINES, lines_of(&journal)?);
     if has_ended {
         let closed = HeaderValue::from_static("true");
         response.headers_mut().insert(CLOSED, closed);
@@ -122,7 +119,7 @@ fn lines_of(journal: &[Entry]) -> Result<String, Failure> {
     for entry in journal {
         let line = entry_to_json(entry).map_err(|error| {
             let detail = format!("record {} is damaged: {error}", entry.number);
-            Failure::new(StatusCode::INTERNAL_SERVER_ERROR, detail)
+            Failure::uncoded(StatusCode::INTERNAL_SERVER_ERROR, detail)
         })?;
         lines.push_str(&line);
         lines.push('\n');

@@ -11,10 +11,12 @@ use everstep_protocol::workflow::{BulkLine, BulkProgress, BulkReport, BulkReques
 use futures_util::stream;
 use tokio::sync::mpsc;
 
-use super::call::{Call, respond, respond_as, run_id};
+use super::call::{Call, run_id};
 use super::control::outcome;
 use super::list::query;
 use crate::failure::Failure;
+use crate::json::respond;
+use crate::response::no_store;
 
 pub(crate) const JSON_LINES: &str = "application/x-ndjson";
 
@@ -26,7 +28,7 @@ pub(crate) async fn bulk(call: Call) -> Result<Response, Failure> {
     let engine = call.engine().clone();
     if !call.prefers(JSON_LINES) {
         let report = engine.bulk(runs, control, origin, |_| {}).await;
-        return respond(StatusCode::OK, &into_report(report));
+        return Ok(respond(StatusCode::OK, &into_report(report)));
     }
     let (sender, receiver) = mpsc::unbounded_channel();
     // If the client disconnects, runs in flight are finished and the others are left unchanged.
@@ -55,11 +57,8 @@ pub(crate) async fn bulk(call: Call) -> Result<Response, Failure> {
             return Some((Ok::<_, Infallible>(line), (work, receiver, has_ended)));
         }
     });
-    Ok(respond_as(
-        StatusCode::OK,
-        JSON_LINES,
-        Body::from_stream(lines),
-    ))
+    let lines = Body::from_stream(lines);
+    Ok(no_store(StatusCode::OK, JSON_LINES, lines))
 }
 
 fn line(line: &BulkLine) -> Bytes {
@@ -80,17 +79,12 @@ async fn runs(call: &Call, request: &BulkRequest) -> Result<Vec<RunId>, Failure>
 
 fn into_report(report: Report) -> BulkReport {
     let changed = report.changed();
-    let runs = report.runs.into_iter().map(|(id, result)| match result {
-        Ok(done) => BulkRun {
-            id,
-            done: Some(outcome(&done)),
-            problem: None,
-        },
-        Err(error) => BulkRun {
-            id,
-            done: None,
-            problem: Some(Failure::from(error).problem()),
-        },
+    let runs = report.runs.into_iter().map(|(id, result)| {
+        let (done, problem) = match result {
+            Ok(done) => (Some(outcome(&done)), None),
+            Err(error) => (None, Some(Failure::from(error).problem())),
+        };
+        BulkRun { id, done, problem }
     });
     let runs: Vec<_> = runs.collect();
     BulkReport {

@@ -1,15 +1,14 @@
-//! The extractor of requests of the workflow API, and the responses to them.
+//! The extractor of requests of the workflow API.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, OriginalUri, Path, Request};
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::{HeaderMap, header};
 use everstep_engine::{Engine, RequestOrigin};
 use everstep_model::{Generation, Location, Payload, RunId, StreamName, TraceParent, limits};
-use serde::Serialize;
+use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
 
 use crate::auth::Caller;
@@ -20,7 +19,7 @@ use crate::parameters::{Parameter, Parameters};
 use crate::permits::{WaitPermit, WaitPermits};
 use crate::stream_protocol::PREFIX;
 
-/// The header with the name of the actor.
+/// The header with the percent-encoded name of the actor.
 const ACTOR: &str = "everstep-actor";
 
 #[derive(Clone)]
@@ -39,10 +38,12 @@ pub(crate) struct Call {
     query: String,
     /// The path at which the router is mounted.
     mount: String,
-    /// The path parameters.
     path_parameters: HashMap<String, String>,
-    by: Option<String>,
-    generation: Option<Generation>,
+    /// The name under which the journal records the request.
+    pub(super) by: Option<String>,
+    /// The only generation of the run that the caller may change, if it has a run token. The run may
+    /// begin another generation concurrently.
+    pub(super) generation: Option<Generation>,
     body: Bytes,
 }
 
@@ -82,42 +83,28 @@ impl Call {
         &self.routes.engine
     }
 
-    /// Returns a path parameter.
     pub(crate) fn path_parameter(&self, name: &str) -> &str {
         self.path_parameters.get(name).map_or("", String::as_str)
     }
 
-    /// The run in the path.
     pub(crate) fn run(&self) -> Result<RunId, Failure> {
         run_id(self.path_parameter("id"))
     }
 
-    /// The name under which the journal records the request.
-    pub(crate) fn by(&self) -> Option<String> {
-        self.by.clone()
-    }
-
-    /// The only generation of the run that the caller may change, if it has a run token. The run may
-    /// begin another generation concurrently.
-    pub(crate) fn generation(&self) -> Option<Generation> {
-        self.generation
-    }
-
-    /// The actor and the reason, for the journal.
+    /// Returns the actor and the reason, for the journal.
     pub(crate) fn origin(&self, reason: Option<String>) -> RequestOrigin {
         RequestOrigin {
-            by: self.by(),
+            by: self.by.clone(),
             reason,
         }
     }
 
-    /// The trace context of the request. As W3C Trace Context requires, an invalid header is ignored.
+    /// Returns the trace context. As W3C Trace Context requires, an invalid header is ignored.
     pub(crate) fn trace(&self) -> Option<TraceParent> {
         let line = self.headers.get("traceparent")?;
         line.to_str().ok()?.parse().ok()
     }
 
-    /// Returns a header as text.
     pub(crate) fn header(&self, name: &str) -> Result<Option<&str>, Failure> {
         let value = self.headers.get(name).map(|value| value.to_str());
         let value = value.transpose();
@@ -128,29 +115,22 @@ impl Call {
     pub(crate) fn prefers(&self, media_type: &str) -> bool {
         let accepted = self.headers.get_all(header::ACCEPT).iter();
         let mut accepted = accepted.filter_map(|value| value.to_str().ok());
-        accepted.any(|accepted| {
-            accepted
-                .split([',', ';'])
-                .any(|one| one.trim() == media_type)
-        })
+        accepted.any(|line| line.split([',', ';']).any(|one| one.trim() == media_type))
     }
 
-    /// Parses the query parameters.
     pub(crate) fn parameters(&self, known: &[Parameter]) -> Result<Parameters, Failure> {
         Parameters::parse(&self.query, known)
     }
 
-    /// Parses the body as a request.
     pub(crate) fn request<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         json::request(&self.headers, &self.body)
     }
 
-    /// Parses the body as a payload.
     pub(crate) fn payload(&self) -> Result<Payload, Failure> {
         json::payload(&self.headers, self.body.clone())
     }
 
-    /// The path of a run's journal as a stream.
+    /// Returns the path of a run's journal as a stream.
     pub(crate) fn stream(&self, run: &RunId, generation: Generation) -> String {
         let name = StreamName::of_run(run, generation);
         format!("{}{PREFIX}{}", self.mount, name.as_str())
@@ -171,7 +151,7 @@ impl Call {
         self.routes.wait_permits.acquire()
     }
 
-    /// Like [`wait`](Self::wait), with a permit that was acquired before.
+    /// Waits like [`wait`](Self::wait), with a permit that was acquired before.
     pub(crate) async fn wait_with<T>(
         &self,
         _permit: WaitPermit,
@@ -188,12 +168,10 @@ impl Call {
     }
 }
 
-/// The actor that the caller names itself, percent-encoded. Only used for callers without a key.
+/// Returns the actor that the caller names itself. Only used for callers without a key.
 fn actor(headers: &HeaderMap) -> Option<String> {
     let encoded = headers.get(ACTOR)?.to_str().ok()?;
-    let name = percent_encoding::percent_decode_str(encoded)
-        .decode_utf8()
-        .ok()?;
+    let name = percent_decode_str(encoded).decode_utf8().ok()?;
     let fits = |name: &str| !name.is_empty() && name.chars().count() <= limits::NAME_CHARS_MAX;
     Some(name.into_owned()).filter(|name| fits(name) && !name.chars().any(char::is_control))
 }
@@ -203,29 +181,6 @@ pub(crate) fn run_id(text: &str) -> Result<RunId, Failure> {
 }
 
 pub(crate) fn location(text: &str) -> Result<Location, Failure> {
-    let location = text.parse();
-    location
-        .map_err(|error| Failure::invalid(format!("`{text}` is not a location in a run: {error}")))
-}
-
-/// A JSON response.
-pub(crate) fn respond(status: StatusCode, value: &impl Serialize) -> Result<Response, Failure> {
-    let body = serde_json::to_vec(value).map_err(|error| {
-        let detail = format!("the response cannot be serialized: {error}");
-        Failure::new(StatusCode::INTERNAL_SERVER_ERROR, detail)
-    })?;
-    Ok(respond_as(status, "application/json", body))
-}
-
-/// A response of this media type.
-pub(crate) fn respond_as(
-    status: StatusCode,
-    media_type: &'static str,
-    body: impl Into<Body>,
-) -> Response {
-    let headers = [
-        (header::CONTENT_TYPE, media_type),
-        (header::CACHE_CONTROL, "no-store"),
-    ];
-    (status, headers, body.into()).into_response()
+    let invalid = |error| Failure::invalid(format!("`{text}` is not a location in a run: {error}"));
+    text.parse().map_err(invalid)
 }

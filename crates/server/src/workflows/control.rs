@@ -1,61 +1,54 @@
-//! `POST /workflows/{id}/{verb}` and `DELETE /workflows/{id}`: control of a run as a whole.
+//! The control verbs: `POST /workflows/{id}/{verb}`, `POST /workflows/{id}/steps/{step}/{verb}` and
+//! `DELETE /workflows/{id}`. The id of a step is its location, with each slash encoded as `%2F`.
 
 use axum::http::StatusCode;
 use axum::response::Response;
-use everstep_engine::{Because, Control, Done, Effect, ForkRun, Revival};
+use everstep_engine::{Because, Control, ControlError, Done, Effect, ForkRun, Revival, Settlement};
+use everstep_model::Payload;
 use everstep_protocol::workflow::{
     CancelRequest, ControlAnswer, ControlRequest, EffectWord, ForkRequest, RestartRequest,
+    SettleRequest,
 };
+use futures_util::future::BoxFuture;
 
-use super::call::{Call, location, respond, run_id};
+use super::call::{Call, location, run_id};
 use crate::failure::Failure;
+use crate::json;
 use crate::parameters::{Kind, Parameter};
 
-pub(crate) const DELETE_PARAMETERS: &[Parameter] = &[Parameter {
-    name: "reason",
-    about: "The reason, for the journal of a run that is terminated first.",
-    kind: Kind::Text,
-}];
+pub(crate) const DELETE_PARAMETERS: &[Parameter] = &[Parameter::new(
+    "reason",
+    Kind::Text,
+    "The reason, for the journal of a run that is terminated first.",
+)];
 
-pub(crate) async fn pause(call: Call) -> Result<Response, Failure> {
-    plain(call, Control::Pause).await
-}
+type Responding = BoxFuture<'static, Result<Response, Failure>>;
 
-pub(crate) async fn resume(call: Call) -> Result<Response, Failure> {
-    plain(call, Control::Resume).await
-}
-
-pub(crate) async fn terminate(call: Call) -> Result<Response, Failure> {
-    plain(call, Control::Terminate).await
-}
-
-pub(crate) async fn recover(call: Call) -> Result<Response, Failure> {
-    plain(call, Control::Recover).await
-}
-
-pub(crate) async fn retry_rollback(call: Call) -> Result<Response, Failure> {
-    plain(call, Control::RetryRollback).await
-}
-
-pub(crate) async fn fail(call: Call) -> Result<Response, Failure> {
-    plain(call, Control::Fail).await
-}
-
-async fn plain(call: Call, control: Control) -> Result<Response, Failure> {
-    let request: ControlRequest = call.request()?;
-    let origin = call.origin(request.reason);
-    let done = call.engine().control(&call.run()?, control, origin).await?;
-    respond(StatusCode::OK, &outcome(&done))
+/// Returns the handler of a verb whose request has no other fields than the reason.
+pub(crate) fn plain(control: Control) -> impl Fn(Call) -> Responding + Clone {
+    move |call| {
+        Box::pin(async move {
+            let request: ControlRequest = call.request()?;
+            apply(&call, control, request.reason).await
+        })
+    }
 }
 
 pub(crate) async fn cancel(call: Call) -> Result<Response, Failure> {
     let request: CancelRequest = call.request()?;
-    let control = Control::Cancel {
-        rollback: request.rollback,
-    };
-    let origin = call.origin(request.reason);
-    let done = call.engine().control(&call.run()?, control, origin).await?;
-    respond(StatusCode::OK, &outcome(&done))
+    let rollback = request.rollback;
+    apply(&call, Control::Cancel { rollback }, request.reason).await
+}
+
+pub(crate) async fn delete(call: Call) -> Result<Response, Failure> {
+    let parameters = call.parameters(DELETE_PARAMETERS)?;
+    let reason = parameters.text("reason").map(str::to_owned);
+    apply(&call, Control::Delete, reason).await
+}
+
+async fn apply(call: &Call, control: Control, reason: Option<String>) -> Result<Response, Failure> {
+    let origin = call.origin(reason);
+    respond(call.engine().control(&call.run()?, control, origin).await)
 }
 
 pub(crate) async fn restart(call: Call) -> Result<Response, Failure> {
@@ -72,8 +65,7 @@ pub(crate) async fn restart(call: Call) -> Result<Response, Failure> {
         }
     };
     let origin = call.origin(request.reason);
-    let done = call.engine().revive(&call.run()?, revival, origin).await?;
-    respond(StatusCode::OK, &outcome(&done))
+    respond(call.engine().revive(&call.run()?, revival, origin).await)
 }
 
 pub(crate) async fn fork(call: Call) -> Result<Response, Failure> {
@@ -85,16 +77,40 @@ pub(crate) async fn fork(call: Call) -> Result<Response, Failure> {
         edited: request.result,
     };
     let origin = call.origin(request.reason);
-    let done = call.engine().fork(fork, origin).await?;
-    respond(StatusCode::OK, &outcome(&done))
+    respond(call.engine().fork(fork, origin).await)
 }
 
-pub(crate) async fn delete(call: Call) -> Result<Response, Failure> {
-    let parameters = call.parameters(DELETE_PARAMETERS)?;
-    let origin = call.origin(parameters.text("reason").map(str::to_owned));
-    let run = call.run()?;
-    let done = call.engine().control(&run, Control::Delete, origin).await?;
-    respond(StatusCode::OK, &outcome(&done))
+/// Returns the handler of a verb that gives a step a result.
+pub(crate) fn set_result(
+    settlement: fn(Payload) -> Settlement,
+) -> impl Fn(Call) -> Responding + Clone {
+    move |call| {
+        Box::pin(async move {
+            let request: SettleRequest = call.request()?;
+            settle(&call, settlement(request.result), request.reason).await
+        })
+    }
+}
+
+pub(crate) async fn fail_operation(call: Call) -> Result<Response, Failure> {
+    let request: ControlRequest = call.request()?;
+    let message = request.reason.as_deref();
+    let message = message.unwrap_or("an operator made it fail").to_owned();
+    settle(&call, Settlement::Fail(message), request.reason).await
+}
+
+async fn settle(
+    call: &Call,
+    settlement: Settlement,
+    reason: Option<String>,
+) -> Result<Response, Failure> {
+    let (run, at) = (call.run()?, location(call.path_parameter("step"))?);
+    let origin = call.origin(reason);
+    respond(call.engine().settle(&run, &at, settlement, origin).await)
+}
+
+fn respond(done: Result<Done, ControlError>) -> Result<Response, Failure> {
+    Ok(json::respond(StatusCode::OK, &outcome(&done?)))
 }
 
 pub(super) fn outcome(done: &Done) -> ControlAnswer {

@@ -1,60 +1,50 @@
-//! `GET /workflows` lists runs by workflow, status, tag and time, newest first.
+//! `GET /workflows` lists runs by workflow, status, tag and time, newest first; `GET /types` lists
+//! the workflows that can be started.
 
 use axum::http::StatusCode;
 use axum::response::Response;
 use everstep_model::{InvalidName, Name, RunStatus, Timestamp, limits};
-use everstep_protocol::workflow::{Filter, RunPage, RunSummary};
+use everstep_protocol::workflow::{Filter, RunPage, RunSummary, TypePage, TypeView};
 use everstep_store::{ListQuery, RunRow};
 
-use super::call::{Call, respond};
+use super::call::Call;
 use crate::failure::Failure;
+use crate::json::respond;
 use crate::parameters::{Kind, Parameter, Parameters};
 use crate::rfc3339;
 
 /// The default size of a page.
 const PAGE: usize = 100;
 
-const LIMIT: Parameter = Parameter {
-    name: "limit",
-    about: "The maximum number of runs on a page; 100 by default.",
-    kind: Kind::Count(1, limits::LIST_PAGE_MAX as u32),
-};
+const LIMIT: Parameter = Parameter::new(
+    "limit",
+    Kind::Count(1, limits::LIST_PAGE_MAX as u32),
+    "The maximum number of runs on a page; 100 by default.",
+);
 
 pub(crate) const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "type",
-        about: "Filter by workflow.",
-        kind: Kind::Words,
-    },
-    Parameter {
-        name: "status",
-        about: "Filter by status. Aliases such as `pending` or `errored` are allowed.",
-        kind: Kind::Words,
-    },
-    Parameter {
-        name: "tag",
-        about: "Filter by tag.",
-        kind: Kind::Text,
-    },
-    Parameter {
-        name: "createdFrom",
-        about: "Only runs created at or after this time.",
-        kind: Kind::Time,
-    },
-    Parameter {
-        name: "createdBefore",
-        about: "Only runs created before this time.",
-        kind: Kind::Time,
-    },
+    Parameter::new("type", Kind::Words, "Filter by workflow."),
+    Parameter::new(
+        "status",
+        Kind::Words,
+        "Filter by status. Aliases such as `pending` or `errored` are allowed.",
+    ),
+    Parameter::new("tag", Kind::Text, "Filter by tag."),
+    Parameter::new(
+        "createdFrom",
+        Kind::Time,
+        "Only runs created at or after this time.",
+    ),
+    Parameter::new(
+        "createdBefore",
+        Kind::Time,
+        "Only runs created before this time.",
+    ),
     LIMIT,
-    Parameter {
-        name: "cursor",
-        about: "The cursor of the previous page.",
-        kind: Kind::Text,
-    },
+    Parameter::new("cursor", Kind::Text, "The cursor of the previous page."),
 ];
 
-pub(crate) async fn list(call: Call) -> Result<Response, Failure> {
+pub(crate) async fn runs(call: Call) -> Result<Response, Failure> {
     let parameters = call.parameters(PARAMETERS)?;
     let mut query = query(&filter(&parameters))?;
     query.limit = parameters.count(&LIMIT)?.unwrap_or(PAGE);
@@ -62,13 +52,23 @@ pub(crate) async fn list(call: Call) -> Result<Response, Failure> {
     query.cursor = cursor.map_err(|error| Failure::invalid(format!("{error}")))?;
     let page = call.engine().list(query).await?;
     let runs = page.rows.into_iter().map(|row| summary(&call, row));
-    respond(
-        StatusCode::OK,
-        &RunPage {
-            runs: runs.collect(),
-            cursor: page.next.map(|next| next.to_string()),
-        },
-    )
+    let page = RunPage {
+        runs: runs.collect(),
+        cursor: page.next.map(|next| next.to_string()),
+    };
+    Ok(respond(StatusCode::OK, &page))
+}
+
+pub(crate) async fn workflows(call: Call) -> Result<Response, Failure> {
+    let known = call.engine().workflows().await?;
+    let types = known.into_iter().map(|known| TypeView {
+        workflow: known.workflow,
+        newest: known.newest,
+        offered: known.offered.map(|range| range.into_inner()),
+        description: known.description.map(|described| (*described).clone()),
+    });
+    let types = types.collect();
+    Ok(respond(StatusCode::OK, &TypePage { types }))
 }
 
 fn filter(parameters: &Parameters) -> Filter {
@@ -100,10 +100,8 @@ pub(super) fn query(filter: &Filter) -> Result<ListQuery, Failure> {
 
 fn status(word: &str) -> Result<RunStatus, Failure> {
     word.parse().map_err(|error| {
-        let known: Vec<_> = RunStatus::ALL
-            .iter()
-            .map(|status| status.as_str())
-            .collect();
+        let known = RunStatus::ALL.iter().map(|status| status.as_str());
+        let known: Vec<_> = known.collect();
         Failure::invalid(format!("{error}; a run is {}", known.join(", ")))
     })
 }

@@ -1,264 +1,179 @@
 //! The routes of the workflow API.
 
+use everstep_engine::{Control, Settlement};
 use everstep_protocol::access::Scope;
 use everstep_protocol::workflow::{
     AnswerAccepted, BulkReport, BulkRequest, CancelRequest, ControlAnswer, ControlRequest,
     EventAnswer, ForkRequest, RestartRequest, RunPage, RunView, SettleRequest, StartAnswer,
     StartRequest, TypePage, WhyView,
 };
-use schemars::JsonSchema;
+use serde_json::Value;
 
 use super::call::WorkflowRoutes;
-use super::{audit, bulk, control, event, list, rpc, show, start, step, types};
+use super::control::{self, plain, set_result};
+use super::{audit, bulk, list, messages, show, start};
 use crate::auth::{Requirement, RunAction};
 use crate::route::Route;
-use crate::route_doc::RouteDoc;
 
-const START: Requirement = Requirement::Scope(Scope::Start);
-const OPERATE: Requirement = Requirement::Scope(Scope::Operate);
+const START: Requirement = Requirement::Scopes(&[Scope::Start]);
+const OPERATE: Requirement = Requirement::Scopes(&[Scope::Operate]);
 /// The creator of a fork can read the content of its source.
 const FORK: Requirement = Requirement::Scopes(&[Scope::Operate, Scope::Read]);
-const READ_ALL: Requirement = Requirement::Scope(Scope::Read);
+const READ_ALL: Requirement = Requirement::Scopes(&[Scope::Read]);
 const READ: Requirement = Requirement::Run(RunAction::Read);
-const ADMIN: Requirement = Requirement::Scope(Scope::Admin);
+const SEND: Requirement = Requirement::Run(RunAction::Send);
+const ANSWER: Requirement = Requirement::Run(RunAction::Answer);
+const ADMIN: Requirement = Requirement::Scopes(&[Scope::Admin]);
 
 pub(crate) fn routes() -> Vec<Route<WorkflowRoutes>> {
-    let mut routes = runs();
-    routes.extend(messages());
-    routes.extend(verbs());
-    routes.extend(step_verbs());
-    routes.extend(audits());
-    routes
+    [runs(), messages(), verbs(), audits()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn runs() -> Vec<Route<WorkflowRoutes>> {
     vec![
-        Route::post(
-            "/workflows",
-            START,
-            start::start,
-            RouteDoc::new("Start a run, or return the run with the same id or idempotency key")
-                .header(
-                    "traceparent",
-                    "The trace that the run's spans belong to (W3C Trace Context).",
-                )
-                .accepts::<StartRequest>()
-                .returns::<StartAnswer>(201, "The run was created.")
-                .returns::<StartAnswer>(200, "The run existed already."),
-        ),
-        Route::get(
-            "/workflows",
-            READ_ALL,
-            list::list,
-            RouteDoc::new("List runs, newest first")
-                .parameters(list::PARAMETERS)
-                .returns::<RunPage>(200, "A page of runs."),
-        ),
-        Route::get(
-            "/workflows/{id}",
-            READ,
-            show::show,
-            RouteDoc::new("Read a run in full, and optionally wait until it has ended")
-                .parameters(show::PARAMETERS)
-                .returns::<RunView>(200, "The run."),
-        ),
-        Route::delete(
-            "/workflows/{id}",
-            OPERATE,
-            control::delete,
-            RouteDoc::new(
-                "Delete a run with all its generations. A run in progress is terminated first",
+        Route::post("/workflows", START, start::start)
+            .summary("Start a run, or return the run with the same id or idempotency key")
+            .header(
+                "traceparent",
+                "The trace that the run's spans belong to (W3C Trace Context).",
             )
+            .accepts::<StartRequest>()
+            .returns::<StartAnswer>(201, "The run was created.")
+            .returns::<StartAnswer>(200, "The run existed already."),
+        Route::get("/workflows", READ_ALL, list::runs)
+            .summary("List runs, newest first")
+            .parameters(list::PARAMETERS)
+            .returns::<RunPage>(200, "A page of runs."),
+        Route::get("/workflows/{id}", READ, show::show)
+            .summary("Read a run in full, and optionally wait until it has ended")
+            .parameters(show::PARAMETERS)
+            .returns::<RunView>(200, "The run."),
+        Route::delete("/workflows/{id}", OPERATE, control::delete)
+            .summary("Delete a run with all its generations. A run in progress is terminated first")
             .parameters(control::DELETE_PARAMETERS)
             .returns::<ControlAnswer>(200, "The outcome."),
-        ),
-        Route::post(
-            "/bulk",
-            OPERATE,
-            bulk::bulk,
-            RouteDoc::new("Apply one verb to many runs")
-                .accepts::<BulkRequest>()
-                .returns::<BulkReport>(200, "The outcome for each run.")
-                .or_as(200, bulk::JSON_LINES),
-        ),
+        Route::post("/bulk", OPERATE, bulk::bulk)
+            .summary("Apply one verb to many runs")
+            .accepts::<BulkRequest>()
+            .returns::<BulkReport>(200, "The outcome for each run.")
+            .or_any(bulk::JSON_LINES),
     ]
 }
 
 fn messages() -> Vec<Route<WorkflowRoutes>> {
     vec![
-        Route::post(
-            "/workflows/{id}/events/{name}",
-            Requirement::Run(RunAction::Send),
-            event::send,
-            RouteDoc::new("Send an event to a run. The body is the payload")
-                .parameters(event::PARAMETERS)
-                .header(
-                    "Idempotency-Key",
-                    "The sender's id of the event. The run receives each id once.",
-                )
-                .accepts_any()
-                .returns::<EventAnswer>(202, "The event is in the run's journal.")
-                .returns::<EventAnswer>(
-                    200,
-                    "The event is in the run's journal, and the run has replied.",
-                ),
-        ),
-        Route::post(
-            "/workflows/{id}/rpc/{rpc}",
-            Requirement::Run(RunAction::Answer),
-            rpc::answer,
-            RouteDoc::new(
-                "Answer an rpc of a run. The body is the answer; the first valid answer wins",
+        Route::post("/workflows/{id}/events/{name}", SEND, messages::send)
+            .summary("Send an event to a run. The body is the payload")
+            .parameters(messages::SEND_PARAMETERS)
+            .header(
+                "Idempotency-Key",
+                "The sender's id of the event. The run receives each id once.",
             )
+            .accepts_any("application/json")
+            .returns::<EventAnswer>(202, "The event is in the run's journal.")
+            .returns::<EventAnswer>(
+                200,
+                "The event is in the run's journal, and the run has replied.",
+            ),
+        Route::post("/workflows/{id}/rpc/{rpc}", ANSWER, messages::answer)
+            .summary("Answer an rpc of a run. The body is the answer; the first valid answer wins")
             .header(
                 "Idempotency-Key",
                 "The sender's id of the answer. Repeating the same answer succeeds.",
             )
-            .accepts_any()
+            .accepts_any("application/json")
             .returns::<AnswerAccepted>(200, "The answer is in the run's journal."),
-        ),
     ]
 }
 
-/// The documentation of a verb with a request body of type `T`.
-fn verb<T: JsonSchema>(summary: &'static str) -> RouteDoc {
-    RouteDoc::new(summary)
-        .accepts::<T>()
-        .returns::<ControlAnswer>(200, "The outcome.")
-}
-
-fn plain(summary: &'static str) -> RouteDoc {
-    verb::<ControlRequest>(summary)
-}
-
+/// Returns the control verbs. Their responses are the same.
 fn verbs() -> Vec<Route<WorkflowRoutes>> {
-    vec![
-        Route::post(
-            "/workflows/{id}/pause",
-            OPERATE,
-            control::pause,
-            plain("Pause a run when its steps in flight have ended"),
-        ),
-        Route::post(
-            "/workflows/{id}/resume",
-            OPERATE,
-            control::resume,
-            plain("Resume a paused run"),
-        ),
-        Route::post(
-            "/workflows/{id}/cancel",
-            OPERATE,
-            control::cancel,
-            verb::<CancelRequest>("Cancel a run, by default with rollback"),
-        ),
+    let verbs = vec![
+        Route::post("/workflows/{id}/pause", OPERATE, plain(Control::Pause))
+            .summary("Pause a run when its steps in flight have ended")
+            .accepts::<ControlRequest>(),
+        Route::post("/workflows/{id}/resume", OPERATE, plain(Control::Resume))
+            .summary("Resume a paused run")
+            .accepts::<ControlRequest>(),
+        Route::post("/workflows/{id}/cancel", OPERATE, control::cancel)
+            .summary("Cancel a run, by default with rollback")
+            .accepts::<CancelRequest>(),
         Route::post(
             "/workflows/{id}/terminate",
             OPERATE,
-            control::terminate,
-            plain("Terminate a run immediately, without rollback"),
-        ),
-        Route::post(
-            "/workflows/{id}/restart",
-            OPERATE,
-            control::restart,
-            verb::<RestartRequest>(
-                "Restart a run, from its beginning or from one of its operations",
-            ),
-        ),
-        Route::post(
-            "/workflows/{id}/fork",
-            FORK,
-            control::fork,
-            verb::<ForkRequest>(
-                "Start another run from the current or an earlier point of this run",
-            ),
-        ),
-        Route::post(
-            "/workflows/{id}/recover",
-            OPERATE,
-            control::recover,
-            plain("Continue a failed run where it failed"),
-        ),
+            plain(Control::Terminate),
+        )
+        .summary("Terminate a run immediately, without rollback")
+        .accepts::<ControlRequest>(),
+        Route::post("/workflows/{id}/restart", OPERATE, control::restart)
+            .summary("Restart a run, from its beginning or from one of its operations")
+            .accepts::<RestartRequest>(),
+        Route::post("/workflows/{id}/fork", FORK, control::fork)
+            .summary("Start another run from the current or an earlier point of this run")
+            .accepts::<ForkRequest>(),
+        Route::post("/workflows/{id}/recover", OPERATE, plain(Control::Recover))
+            .summary("Continue a failed run where it failed")
+            .accepts::<ControlRequest>(),
         Route::post(
             "/workflows/{id}/retry-rollback",
             OPERATE,
-            control::retry_rollback,
-            plain("Retry a failed rollback"),
-        ),
-        Route::post(
-            "/workflows/{id}/fail",
-            OPERATE,
-            control::fail,
-            plain("Make a run fail"),
-        ),
-    ]
-}
-
-fn step_verbs() -> Vec<Route<WorkflowRoutes>> {
-    vec![
+            plain(Control::RetryRollback),
+        )
+        .summary("Retry a failed rollback")
+        .accepts::<ControlRequest>(),
+        Route::post("/workflows/{id}/fail", OPERATE, plain(Control::Fail))
+            .summary("Make a run fail")
+            .accepts::<ControlRequest>(),
         Route::post(
             "/workflows/{id}/steps/{step}/skip",
             OPERATE,
-            step::skip,
-            verb::<SettleRequest>("Complete a step without running it"),
-        ),
+            set_result(Settlement::Skip),
+        )
+        .summary("Complete a step without running it")
+        .accepts::<SettleRequest>(),
         Route::post(
             "/workflows/{id}/steps/{step}/edit",
             OPERATE,
-            step::edit,
-            verb::<SettleRequest>("Set the result of a step that has none"),
-        ),
+            set_result(Settlement::Edit),
+        )
+        .summary("Set the result of a step that has none")
+        .accepts::<SettleRequest>(),
         Route::post(
             "/workflows/{id}/steps/{step}/fail",
             OPERATE,
-            step::fail,
-            plain("Make an operation that has no result fail"),
-        ),
-    ]
+            control::fail_operation,
+        )
+        .summary("Make an operation that has no result fail")
+        .accepts::<ControlRequest>(),
+    ];
+    let verbs = verbs.into_iter();
+    let verbs = verbs.map(|verb| verb.returns::<ControlAnswer>(200, "The outcome."));
+    verbs.collect()
 }
 
 fn audits() -> Vec<Route<WorkflowRoutes>> {
     vec![
-        Route::get(
-            "/types",
-            READ_ALL,
-            types::list,
-            RouteDoc::new("List the workflows that can be started, with their versions")
-                .returns::<TypePage>(200, "All workflows."),
-        ),
-        Route::get(
-            "/workflows/{id}/why",
-            READ,
-            audit::why,
-            RouteDoc::new("Explain why a run makes no progress")
-                .returns::<WhyView>(200, "What the run waits for."),
-        ),
-        Route::get(
-            "/workflows/{id}/timeline",
-            READ,
-            audit::timeline,
-            RouteDoc::new(
-                "Read a run's journal as an audit trail: actor, action, time and duration",
-            )
+        Route::get("/types", READ_ALL, list::workflows)
+            .summary("List the workflows that can be started, with their versions")
+            .returns::<TypePage>(200, "All workflows."),
+        Route::get("/workflows/{id}/why", READ, audit::why)
+            .summary("Explain why a run makes no progress")
+            .returns::<WhyView>(200, "What the run waits for."),
+        Route::get("/workflows/{id}/timeline", READ, audit::timeline)
+            .summary("Read a run's journal as an audit trail: actor, action, time and duration")
             .parameters(audit::TIMELINE_PARAMETERS)
-            .returns::<Vec<serde_json::Value>>(200, "One entry per record.")
-            .or_as(200, bulk::JSON_LINES),
-        ),
-        Route::get(
-            "/workflows/{id}/shape",
-            READ,
-            audit::shape,
-            RouteDoc::new("Read a run's structure as a Mermaid flowchart or as JSON")
-                .returns::<serde_json::Value>(200, "The structure.")
-                .or_as(200, audit::MERMAID),
-        ),
-        Route::get(
-            "/workflows/{id}/journal",
-            ADMIN,
-            audit::journal,
-            RouteDoc::new("Read a run's complete journal, for replay tests")
-                .parameters(audit::JOURNAL_PARAMETERS)
-                .returns_as(200, bulk::JSON_LINES, "One record per line."),
-        ),
+            .returns::<Vec<Value>>(200, "One entry per record.")
+            .or_any(bulk::JSON_LINES),
+        Route::get("/workflows/{id}/shape", READ, audit::shape)
+            .summary("Read a run's structure as a Mermaid flowchart or as JSON")
+            .returns::<Value>(200, "The structure.")
+            .or_any(audit::MERMAID),
+        Route::get("/workflows/{id}/journal", ADMIN, audit::journal)
+            .summary("Read a run's complete journal, for replay tests")
+            .parameters(audit::JOURNAL_PARAMETERS)
+            .returns_any(200, bulk::JSON_LINES, "One record per line."),
     ]
 }

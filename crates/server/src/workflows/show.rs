@@ -7,15 +7,16 @@ use everstep_inspect::{Overview, StepView as Step};
 use everstep_model::{Location, Name, Payload, StepStatus, Timestamp};
 use everstep_protocol::workflow::{RpcView, RunView, StepView, WaitKind, WaitView};
 
-use super::call::{Call, respond};
+use super::call::Call;
 use crate::failure::Failure;
+use crate::json::respond;
 use crate::parameters::{Kind, Parameter};
 
-pub(crate) const PARAMETERS: &[Parameter] = &[Parameter {
-    name: "wait",
-    about: "Wait until the run has ended, up to this duration, such as `30s`.",
-    kind: Kind::Duration,
-}];
+pub(crate) const PARAMETERS: &[Parameter] = &[Parameter::new(
+    "wait",
+    Kind::Duration,
+    "Wait until the run has ended, up to this duration, such as `30s`.",
+)];
 
 pub(crate) async fn show(call: Call) -> Result<Response, Failure> {
     let run = call.run()?;
@@ -26,7 +27,7 @@ pub(crate) async fn show(call: Call) -> Result<Response, Failure> {
     }
     let info = call.engine().inspect(&run).await?;
     let stream = call.stream(&info.row.id, info.row.generation);
-    respond(StatusCode::OK, &view(info, stream))
+    Ok(respond(StatusCode::OK, &view(info, stream)))
 }
 
 fn view(info: RunInfo, stream: String) -> RunView {
@@ -76,25 +77,13 @@ fn waiting_for(overview: &Overview) -> Vec<WaitView> {
     }
     let mut waits = Vec::new();
     for wait in &overview.waits {
-        for name in &wait.names {
-            waits.push(waiting(
-                WaitKind::Event,
-                name,
-                &wait.location,
-                Some(wait.since),
-                wait.deadline,
-            ));
-        }
+        let (at, since) = (&wait.location, Some(wait.since));
+        let names = wait.names.iter();
+        waits.extend(names.map(|name| waiting(WaitKind::Event, name, at, since, wait.deadline)));
     }
     waits.extend(overview.rpcs.iter().map(|rpc| {
-        let since = Some(rpc.since);
-        waiting(
-            WaitKind::Rpc,
-            &rpc.method,
-            &rpc.location,
-            since,
-            rpc.deadline,
-        )
+        let (at, since) = (&rpc.location, Some(rpc.since));
+        waiting(WaitKind::Rpc, &rpc.method, at, since, rpc.deadline)
     }));
     waits.extend(overview.children.iter().map(|child| {
         let (at, since) = (&child.location, Some(child.since));

@@ -30,7 +30,7 @@ const AT_ONCE: usize = 50;
 /// How much the memory of the process may grow.
 const GROWTH_KIB_MAX: u64 = 64 * 1024;
 
-/// All kinds of hostile requests. `n` makes each different.
+/// Returns a hostile request; `n` selects the kind and makes it unique.
 fn hostile(n: usize) -> Vec<u8> {
     let request = |method: &str, path: &str, headers: &str, body: &[u8]| {
         let head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n");
@@ -155,5 +155,5 @@ async fn a_thousand_hostile_requests_leave_the_server_healthy() {
     }
     assert_eq!(good("POST", "3").await, Some(204));
     let grown = memory_kib().saturating_sub(before);
-    assert!(grown <= GROWTH_KIB_MAX, "it takes {grown} KiB more");
+    assert!(grown <= GROWTH_KIB_MAX, "memory grew by {grown} KiB");
 }

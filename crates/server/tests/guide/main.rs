@@ -24,7 +24,7 @@ const ADDRESS: &str = "localhost:4437";
 /// The placeholder for any value.
 const ANYTHING: &str = "…";
 
-/// The requests of the guide with their responses, if the guide shows them.
+/// Returns the requests of the guide with their responses, if the guide shows them.
 fn requests() -> Vec<(&'static str, Option<Value>)> {
     let mut requests: Vec<(&str, Option<Value>)> = Vec::new();
     for block in GUIDE.split("```shell\n").skip(1) {
@@ -79,7 +79,7 @@ async fn the_requests_of_the_guide_get_the_documented_responses() {
         std::future::pending(),
     ));
     let requests = requests();
-    assert!(requests.len() > 15, "the guide has lost its requests");
+    assert!(requests.len() > 15, "the guide has too few requests");
     for (command, shown) in requests {
         let script = command.replace(ADDRESS, &address);
         let done = Command::new("sh").args(["-c", &script]).output().unwrap();

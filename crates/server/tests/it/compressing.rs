@@ -7,26 +7,26 @@ use axum::http::{StatusCode, header};
 use everstep_server::Options;
 use flate2::read::GzDecoder;
 
-use crate::support::{Answer, TEXT, ask, server};
+use crate::support::{Response, TEXT, send, server};
 
 const ADDRESS: &str = "/v1/stream/poem";
 const GZIP: (&str, &str) = ("Accept-Encoding", "gzip, deflate");
 
-/// A server with a stream of this content type and length.
+/// Starts a server with a stream of this content type and length.
 async fn with_stream(content_type: (&str, &str), bytes: usize) -> (Router, String) {
     let server = server(Options::default()).await;
     let text = "and so on ".repeat(bytes.div_ceil(10));
     let text = text[..bytes].to_owned();
-    let made = ask(&server, "PUT", ADDRESS, &[content_type], text.clone()).await;
-    assert_eq!(made.status, StatusCode::CREATED);
+    let created = send(&server, "PUT", ADDRESS, &[content_type], text.clone()).await;
+    assert_eq!(created.status, StatusCode::CREATED);
     (server, text)
 }
 
-fn is_compressed(answer: &Answer) -> bool {
+fn is_compressed(answer: &Response) -> bool {
     answer.headers.contains_key(header::CONTENT_ENCODING)
 }
 
-fn varies_by_encoding(answer: &Answer) -> bool {
+fn varies_by_encoding(answer: &Response) -> bool {
     let varies = answer.headers.get_all(header::VARY).iter();
     let mut varies = varies.map(|value| value.to_str().unwrap());
     varies.any(|value| value.eq_ignore_ascii_case("accept-encoding"))
@@ -35,11 +35,14 @@ fn varies_by_encoding(answer: &Answer) -> bool {
 #[tokio::test]
 async fn long_text_is_compressed_on_request_and_decompresses_to_the_same() {
     let (server, text) = with_stream(TEXT, 100_000).await;
-    let plain = ask(&server, "GET", ADDRESS, &[], "").await;
+    let plain = send(&server, "GET", ADDRESS, &[], "").await;
     assert!(!is_compressed(&plain) && plain.body == text.as_bytes());
-    assert!(varies_by_encoding(&plain), "a cache keeps both apart");
+    assert!(
+        varies_by_encoding(&plain),
+        "caches must distinguish the encodings"
+    );
 
-    let packed = ask(&server, "GET", ADDRESS, &[GZIP], "").await;
+    let packed = send(&server, "GET", ADDRESS, &[GZIP], "").await;
     assert_eq!(packed.headers[header::CONTENT_ENCODING], "gzip");
     assert!(varies_by_encoding(&packed));
     assert!(packed.body.len() < 2_000, "{}", packed.body.len());
@@ -52,21 +55,21 @@ async fn long_text_is_compressed_on_request_and_decompresses_to_the_same() {
     }
 
     let refused = ("Accept-Encoding", "gzip;q=0, br");
-    let other = ask(&server, "GET", ADDRESS, &[refused], "").await;
+    let other = send(&server, "GET", ADDRESS, &[refused], "").await;
     assert!(!is_compressed(&other));
 }
 
 #[tokio::test]
 async fn the_etag_of_a_compressed_response_is_weak_and_matches() {
     let (server, _) = with_stream(TEXT, 100_000).await;
-    let plain = ask(&server, "GET", ADDRESS, &[], "").await;
-    let packed = ask(&server, "GET", ADDRESS, &[GZIP], "").await;
+    let plain = send(&server, "GET", ADDRESS, &[], "").await;
+    let packed = send(&server, "GET", ADDRESS, &[GZIP], "").await;
     let strong = plain.headers[header::ETAG].to_str().unwrap();
     let weak = packed.headers[header::ETAG].to_str().unwrap();
     assert_eq!(weak, format!("W/{strong}"));
     for tag in [strong, weak] {
         let known = [GZIP, ("If-None-Match", tag)];
-        let unchanged = ask(&server, "GET", ADDRESS, &known, "").await;
+        let unchanged = send(&server, "GET", ADDRESS, &known, "").await;
         assert_eq!(unchanged.status, StatusCode::NOT_MODIFIED, "{tag}");
         assert!(unchanged.body.is_empty() && !is_compressed(&unchanged));
     }
@@ -75,19 +78,19 @@ async fn the_etag_of_a_compressed_response_is_weak_and_matches() {
 #[tokio::test]
 async fn short_binary_and_event_stream_responses_are_not_compressed() {
     let (short, text) = with_stream(TEXT, 1_000).await;
-    let answer = ask(&short, "GET", ADDRESS, &[GZIP], "").await;
+    let answer = send(&short, "GET", ADDRESS, &[GZIP], "").await;
     assert!(!is_compressed(&answer) && answer.body == text.as_bytes());
 
     let picture = ("Content-Type", "image/png");
     let (picture, text) = with_stream(picture, 100_000).await;
-    let answer = ask(&picture, "GET", ADDRESS, &[GZIP], "").await;
+    let answer = send(&picture, "GET", ADDRESS, &[GZIP], "").await;
     assert!(!is_compressed(&answer) && answer.body == text.as_bytes());
 
     let (events, _) = with_stream(TEXT, 100_000).await;
     let closed = ("Stream-Closed", "true");
-    ask(&events, "POST", ADDRESS, &[closed], "").await;
+    send(&events, "POST", ADDRESS, &[closed], "").await;
     let live = format!("{ADDRESS}?offset=-1&live=sse");
-    let answer = ask(&events, "GET", &live, &[GZIP], "").await;
+    let answer = send(&events, "GET", &live, &[GZIP], "").await;
     assert_eq!(answer.headers[header::CONTENT_TYPE], "text/event-stream");
     assert!(!is_compressed(&answer));
 }
@@ -95,6 +98,6 @@ async fn short_binary_and_event_stream_responses_are_not_compressed() {
 #[tokio::test]
 async fn json_of_all_routes_is_compressed() {
     let server = server(Options::default()).await;
-    let described = ask(&server, "GET", "/openapi.json", &[GZIP], "").await;
+    let described = send(&server, "GET", "/openapi.json", &[GZIP], "").await;
     assert_eq!(described.headers[header::CONTENT_ENCODING], "gzip");
 }

@@ -2,7 +2,7 @@
 
 use everstep_server::{Options, Origins};
 
-use crate::support::{JSON, TEXT, ask, server};
+use crate::support::{JSON, TEXT, send, server};
 
 fn dev() -> Options {
     let mut options = Options::default();
@@ -23,16 +23,16 @@ async fn development_mode_serves_only_this_machine() {
         (vec![TEXT, ("Origin", "null")], 403),
         (vec![TEXT, ("Host", "example.com:4437")], 403),
     ] {
-        let answer = ask(&app, "PUT", address, &headers, "").await;
+        let answer = send(&app, "PUT", address, &headers, "").await;
         assert_eq!(answer.status, status, "{headers:?}");
         assert_eq!(answer.header("x-content-type-options"), "nosniff");
         assert!(answer.header("content-security-policy").contains("sandbox"));
     }
     let local = [("Origin", "http://localhost:3000")];
-    let read = ask(&app, "GET", address, &local, "").await;
+    let read = send(&app, "GET", address, &local, "").await;
     assert_eq!(read.header("access-control-allow-origin"), local[0].1);
     let foreign = [("Origin", "https://example.com")];
-    let preflight = ask(&app, "OPTIONS", address, &foreign, "").await;
+    let preflight = send(&app, "OPTIONS", address, &foreign, "").await;
     assert!(preflight.status.is_success());
     assert_eq!(preflight.header("access-control-allow-origin"), "");
 }
@@ -55,19 +55,19 @@ async fn paths_of_the_engine_are_rejected() {
                 _ => 403,
             };
             let address = format!("/v1/stream/{address}");
-            let answer = ask(&app, method, &address, &[TEXT], "x").await;
+            let answer = send(&app, method, &address, &[TEXT], "x").await;
             assert_eq!(answer.status, expected, "{method} {address}");
         }
     }
     let forked = [TEXT, ("Stream-Forked-From", "/v1/stream/workflows/x")];
-    let fork = ask(&app, "PUT", "/v1/stream/a", &forked, "").await;
+    let fork = send(&app, "PUT", "/v1/stream/a", &forked, "").await;
     assert_eq!(fork.status, 403);
 }
 
 #[tokio::test]
 async fn malformed_requests_are_rejected_without_effect() {
     let app = server(dev()).await;
-    ask(&app, "PUT", "/v1/stream/a", &[JSON], "").await;
+    send(&app, "PUT", "/v1/stream/a", &[JSON], "").await;
     let deep = "[".repeat(400);
     let large = "x".repeat(1_001);
     let long = "x".repeat(513);
@@ -124,12 +124,12 @@ async fn malformed_requests_are_rejected_without_effect() {
             400,
         ),
     ] {
-        let answer = ask(&app, method, address, &headers, body.to_owned()).await;
+        let answer = send(&app, method, address, &headers, body.to_owned()).await;
         assert_eq!(answer.status, status, "{method} {address}");
         assert_eq!(answer.header("content-type"), "application/problem+json");
     }
-    let missing = ask(&app, "GET", "/v1/stream/missing", &[], "").await;
+    let missing = send(&app, "GET", "/v1/stream/missing", &[], "").await;
     assert_eq!(missing.json()["code"], "stream_missing");
-    let read = ask(&app, "GET", "/v1/stream/a", &[], "").await;
+    let read = send(&app, "GET", "/v1/stream/a", &[], "").await;
     assert_eq!((read.status.as_u16(), &read.body[..]), (200, &b"[]"[..]));
 }

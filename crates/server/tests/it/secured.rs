@@ -51,14 +51,14 @@ async fn site() -> Site {
         workflows: Vec::new(),
     };
     let admin = Keys::of(&engine).create(admin, None).await.unwrap();
-    let made = certificates();
+    let certificates = certificates();
     let mut connections = Connections::default();
-    let tls = Tls::from_pem(made.chain.as_bytes(), made.key.as_bytes());
+    let tls = Tls::from_pem(certificates.chain.as_bytes(), certificates.key.as_bytes());
     connections.tls = Some(tls.unwrap());
     let address = listen(router(&engine, Options::default()), connections).await;
     Site {
         url: format!("https://localhost:{}", address.port()),
-        root: made.root,
+        root: certificates.root,
         admin: admin.key.into(),
     }
 }
@@ -89,18 +89,18 @@ fn code(refused: Result<String, CallError>) -> Option<ErrorCode> {
 async fn keys_are_created_used_and_revoked_over_tls() {
     let site = site().await;
     let admin = site.with(&site.admin);
-    let wish = CreateKey {
+    let request = CreateKey {
         name: "writer".to_owned(),
         scopes: vec![Scope::Send],
         workflows: Vec::new(),
     };
-    let made: CreatedKey = admin.post("keys", &wish).await.unwrap();
-    assert_eq!(made.view.created_by.as_deref(), Some("ops"));
+    let created: CreatedKey = admin.post("keys", &request).await.unwrap();
+    assert_eq!(created.view.created_by.as_deref(), Some("ops"));
     let listed: KeyList = admin.get("keys").await.unwrap();
     let names: Vec<&str> = listed.keys.iter().map(|key| key.name.as_str()).collect();
     assert_eq!(names, ["ops", "writer"]);
 
-    let writer = site.with(&made.key.as_str().into());
+    let writer = site.with(&created.key.as_str().into());
     let location = put(&writer, "v1/stream/a").await.unwrap();
     assert_eq!(location, format!("{}/v1/stream/a", site.url));
     let read = writer.get::<Value>("v1/stream/a").await.unwrap_err();
@@ -109,7 +109,7 @@ async fn keys_are_created_used_and_revoked_over_tls() {
     let keys = writer.get::<Value>("keys").await.unwrap_err();
     assert_eq!(keys.code(), Some(ErrorCode::Forbidden));
 
-    let one = format!("keys/{}", made.view.id);
+    let one = format!("keys/{}", created.view.id);
     admin.delete::<()>(&one).await.unwrap();
     let refused = put(&writer, "v1/stream/a").await;
     assert_eq!(code(refused), Some(ErrorCode::Unauthenticated));
@@ -142,10 +142,10 @@ async fn requests_without_a_valid_key_are_rejected() {
 #[tokio::test]
 async fn a_client_that_does_not_trust_the_root_sends_nothing() {
     let site = site().await;
-    let stranger = Connection::to(&site.url).unwrap();
-    let stranger = stranger.with_key(&site.admin).unwrap();
-    let CallError::Transport(error) = put(&stranger, "v1/stream/a").await.unwrap_err() else {
-        panic!("it is about the connection");
+    let untrusting = Connection::to(&site.url).unwrap();
+    let untrusting = untrusting.with_key(&site.admin).unwrap();
+    let CallError::Transport(error) = put(&untrusting, "v1/stream/a").await.unwrap_err() else {
+        panic!("expected a transport error");
     };
     assert!(matches!(error, TransportError::TlsFailed { .. }), "{error}");
     assert!(error.was_never_sent());
@@ -169,11 +169,11 @@ fn an_unusable_certificate_is_rejected_with_the_reason() {
         let tls = Tls::from_pem(chain.as_bytes(), key.as_bytes());
         tls.map(|_| ()).unwrap_err().to_string()
     };
-    for (said, expected) in [
+    for (message, expected) in [
         (tls("", &one.key), "the certificate cannot be used"),
         (tls(&one.chain, ""), "the private key cannot be used"),
         (tls(&one.chain, &other.key), "do not fit"),
     ] {
-        assert!(said.contains(expected), "{said}");
+        assert!(message.contains(expected), "{message}");
     }
 }

@@ -8,23 +8,23 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
-use crate::support::{Answer, JSON, ask, engine_on, open, server, store};
+use crate::support::{JSON, Response, engine_on, open, send, server, store};
 
 const SUBSCRIPTION: &str = "/v1/stream/__ds/subscriptions/s";
 
-async fn subscribe(app: &Router) -> Answer {
+async fn subscribe(app: &Router) -> Response {
     let body = json!({"type": "pull-wake", "pattern": "events/*", "wake_stream": "wakes"});
-    ask(app, "PUT", SUBSCRIPTION, &[JSON], body.to_string()).await
+    send(app, "PUT", SUBSCRIPTION, &[JSON], body.to_string()).await
 }
 
-async fn post(app: &Router, verb: &str, token: &str, body: Value) -> Answer {
+async fn post(app: &Router, verb: &str, token: &str, body: Value) -> Response {
     let bearer = format!("Bearer {token}");
     let headers = [JSON, ("Authorization", bearer.as_str())];
     let address = format!("{SUBSCRIPTION}/{verb}");
-    ask(app, "POST", &address, &headers, body.to_string()).await
+    send(app, "POST", &address, &headers, body.to_string()).await
 }
 
-async fn claim(app: &Router, worker: &str) -> Answer {
+async fn claim(app: &Router, worker: &str) -> Response {
     post(app, "claim", "", json!({ "worker": worker })).await
 }
 
@@ -34,15 +34,15 @@ async fn wakes_and_their_holders_survive_a_restart() {
     let engine = engine_on(&store).await;
     let app = router(&engine, open());
     assert_eq!(subscribe(&app).await.status, 201);
-    ask(&app, "PUT", "/v1/stream/events/a", &[JSON], "[1]").await;
+    send(&app, "PUT", "/v1/stream/events/a", &[JSON], "[1]").await;
     let claimed = claim(&app, "w1").await.json();
-    let keys = ask(&app, "GET", "/v1/stream/__ds/jwks.json", &[], "").await;
+    let keys = send(&app, "GET", "/v1/stream/__ds/jwks.json", &[], "").await;
     drop(app);
     engine.shutdown().await;
 
     let app = router(engine_on(&store).await, open());
     assert_eq!(subscribe(&app).await.status, 200);
-    let again = ask(&app, "GET", "/v1/stream/__ds/jwks.json", &[], "").await;
+    let again = send(&app, "GET", "/v1/stream/__ds/jwks.json", &[], "").await;
     assert_eq!(again.json(), keys.json());
     let busy = claim(&app, "w2").await;
     assert_eq!(busy.json()["error"]["current_holder"], "w1");
@@ -57,7 +57,7 @@ async fn wakes_and_their_holders_survive_a_restart() {
     assert_eq!(acked.json(), json!({"ok": true, "next_wake": false}));
     let idle = claim(&app, "w2").await;
     assert_eq!(idle.json()["error"]["code"], "NO_PENDING_WORK");
-    ask(&app, "POST", "/v1/stream/events/a", &[JSON], "2").await;
+    send(&app, "POST", "/v1/stream/events/a", &[JSON], "2").await;
     let next = claim(&app, "w2").await.json();
     assert!(next["generation"].as_u64() > claimed["generation"].as_u64());
 }
@@ -66,7 +66,7 @@ async fn wakes_and_their_holders_survive_a_restart() {
 async fn the_token_of_another_wake_is_rejected() {
     let app = server(open()).await;
     subscribe(&app).await;
-    ask(&app, "PUT", "/v1/stream/events/a", &[JSON], "[1]").await;
+    send(&app, "PUT", "/v1/stream/events/a", &[JSON], "[1]").await;
     let claimed = claim(&app, "w").await.json();
     let mut body = json!({"wake_id": claimed["wake_id"], "generation": claimed["generation"]});
     let token = claimed["token"].as_str().unwrap();
@@ -87,7 +87,7 @@ async fn the_token_of_another_wake_is_rejected() {
 async fn an_acknowledgement_beyond_the_end_is_rejected_as_a_whole() {
     let app = server(open()).await;
     subscribe(&app).await;
-    ask(&app, "PUT", "/v1/stream/events/a", &[JSON], "[1]").await;
+    send(&app, "PUT", "/v1/stream/events/a", &[JSON], "[1]").await;
     let claimed = claim(&app, "w").await.json();
     let beyond = "9999999999999999_9999999999999999";
     let body = json!({
@@ -99,7 +99,7 @@ async fn an_acknowledgement_beyond_the_end_is_rejected_as_a_whole() {
     let token = claimed["token"].as_str().unwrap();
     let refused = post(&app, "ack", token, body).await;
     assert_eq!(refused.json()["error"]["code"], "INVALID_OFFSET");
-    let shown = ask(&app, "GET", SUBSCRIPTION, &[], "").await.json();
+    let shown = send(&app, "GET", SUBSCRIPTION, &[], "").await.json();
     assert_eq!(shown["streams"][0]["has_pending"], json!(true));
 }
 
@@ -128,15 +128,15 @@ async fn an_invalid_subscription_is_rejected_with_the_reason() {
             "WEBHOOK_URL_REJECTED",
         ),
     ] {
-        let answer = ask(&app, "PUT", SUBSCRIPTION, &[JSON], body.to_string()).await;
+        let answer = send(&app, "PUT", SUBSCRIPTION, &[JSON], body.to_string()).await;
         assert_eq!(answer.status, 400, "{body}");
         assert_eq!(answer.json()["error"]["code"], code, "{body}");
     }
-    let missing = ask(&app, "GET", SUBSCRIPTION, &[], "").await;
+    let missing = send(&app, "GET", SUBSCRIPTION, &[], "").await;
     assert_eq!(missing.json()["error"]["code"], "SUBSCRIPTION_NOT_FOUND");
 }
 
-/// A webhook that fails the first call. The channel receives the bodies of all calls.
+/// Serves a webhook that fails the first call. The channel receives the bodies of all calls.
 async fn failing_once() -> (String, mpsc::UnboundedReceiver<Value>) {
     let (send, receive) = mpsc::unbounded_channel();
     let failed = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
@@ -161,7 +161,7 @@ async fn failing_once() -> (String, mpsc::UnboundedReceiver<Value>) {
     (url, receive)
 }
 
-/// The options of a development server, which may call loopback webhooks.
+/// Returns the options of a development server, which may call loopback webhooks.
 fn on_this_machine() -> Options {
     let mut options = open();
     options.loopback_only = true;
@@ -173,12 +173,12 @@ async fn a_failed_webhook_call_is_retried_with_the_same_wake() {
     let (url, mut calls) = failing_once().await;
     let app = server(on_this_machine()).await;
     let body = json!({"type": "webhook", "pattern": "events/*", "webhook": {"url": url}});
-    ask(&app, "PUT", SUBSCRIPTION, &[JSON], body.to_string()).await;
-    ask(&app, "PUT", "/v1/stream/events/a", &[JSON], "[1]").await;
+    send(&app, "PUT", SUBSCRIPTION, &[JSON], body.to_string()).await;
+    send(&app, "PUT", "/v1/stream/events/a", &[JSON], "[1]").await;
     let (first, again) = (calls.recv().await.unwrap(), calls.recv().await.unwrap());
     assert_eq!(first["wake_id"], again["wake_id"]);
     // The wake ends, and the next append causes the next wake.
-    ask(&app, "POST", "/v1/stream/events/a", &[JSON], "2").await;
+    send(&app, "POST", "/v1/stream/events/a", &[JSON], "2").await;
     let next = calls.recv().await.unwrap();
     assert_ne!(next["wake_id"], first["wake_id"]);
     assert_eq!(

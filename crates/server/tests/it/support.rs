@@ -12,13 +12,13 @@ use tower::ServiceExt;
 
 /// A complete response.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
 }
 
-impl Answer {
+impl Response {
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers
             .get(name)
@@ -46,27 +46,27 @@ pub(crate) async fn engine_on(store: &MemoryStore) -> Engine {
     Engine::open(parts).await.unwrap()
 }
 
-/// The options of a server without access control.
+/// Returns the options of a server without access control.
 pub(crate) fn open() -> Options {
     let mut options = Options::default();
     options.access = Access::Open;
     options
 }
 
-/// A server without access control.
+/// Starts a server without access control.
 pub(crate) async fn server(mut options: Options) -> Router {
     options.access = Access::Open;
     router(engine_on(&store()).await, options)
 }
 
-/// A request with headers like `("Content-Type", "text/plain")`.
-pub(crate) async fn ask(
+/// Sends a request with headers like `("Content-Type", "text/plain")`.
+pub(crate) async fn send(
     server: &Router,
     method: &str,
     address: &str,
     headers: &[(&str, &str)],
     body: impl Into<Body>,
-) -> Answer {
+) -> Response {
     let mut request = Request::builder().method(method).uri(address);
     if !headers.iter().any(|(name, _)| *name == "Host") {
         request = request.header("Host", "localhost:4437");
@@ -77,7 +77,7 @@ pub(crate) async fn ask(
     let request = request.body(body.into()).unwrap();
     let response = server.clone().oneshot(request).await.unwrap();
     let (parts, body) = response.into_parts();
-    Answer {
+    Response {
         status: parts.status,
         headers: parts.headers,
         body: to_bytes(body, usize::MAX).await.unwrap(),

@@ -211,15 +211,15 @@ async fn a_token_cannot_exceed_the_rights_of_its_creator() {
     let reader = Keys::of(&site.engine).create(request, None).await.unwrap();
     let reader = site.with(&reader.key);
     let mint = async |connection: &Connection, body: Value| {
-        let made = connection.post::<Value>("tokens", &body).await;
-        made.map_err(|error: CallError| error.code().unwrap())
+        let minted = connection.post::<Value>("tokens", &body).await;
+        minted.map_err(|error: CallError| error.code().unwrap())
     };
     let plain = json!({"run": "mine"});
     let acting = json!({"run": "mine", "events": ["note"]});
     assert!(mint(&reader, plain.clone()).await.is_ok());
     assert_eq!(mint(&reader, acting).await, Err(ErrorCode::Forbidden));
     for (body, code) in [
-        (json!({"run": "nobody"}), ErrorCode::UnknownRun),
+        (json!({"run": "missing"}), ErrorCode::UnknownRun),
         (
             json!({"run": "mine", "lifetime": "1h"}),
             ErrorCode::InvalidOptions,
@@ -240,7 +240,7 @@ async fn a_token_cannot_exceed_the_rights_of_its_creator() {
     site.engine.shutdown().await;
 }
 
-/// A body that restarts the run when it is read, after the request was authorized.
+/// Returns a body that restarts the run when it is read, after the request was authorized.
 fn restarting_first(engine: &Engine, json: &Value) -> Body {
     let (engine, json) = (engine.clone(), json.to_string());
     let sent = futures_util::stream::once(async move {
@@ -269,9 +269,9 @@ async fn a_token_cannot_write_to_a_later_generation() {
             .body(restarting_first(&site.engine, &body));
         let answer = app.oneshot(request.unwrap()).await.unwrap();
         assert_eq!(answer.status(), StatusCode::CONFLICT, "{path}");
-        let said = to_bytes(answer.into_body(), usize::MAX).await.unwrap();
-        let said: Value = serde_json::from_slice(&said).unwrap();
-        assert_eq!(said["code"], "run_finished", "{path}: {said}");
+        let problem = to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+        let problem: Value = serde_json::from_slice(&problem).unwrap();
+        assert_eq!(problem["code"], "run_finished", "{path}: {problem}");
         let run = site.engine.run("mine").await.unwrap();
         let journal = run.journal().await.unwrap();
         let mut kinds = journal.iter().map(|entry| entry.record.body.type_name());

@@ -19,7 +19,7 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use crate::support::{JSON, ask};
+use crate::support::{JSON, send};
 
 #[derive(Serialize, Deserialize)]
 struct Approval;
@@ -77,7 +77,7 @@ impl Collector {
         (address, end)
     }
 
-    /// All spans by name.
+    /// Returns all spans by name.
     fn spans(&self) -> BTreeMap<String, Value> {
         let requests = self.requests.lock().unwrap();
         let spans = requests.iter().flat_map(|request| {
@@ -164,7 +164,7 @@ async fn a_run_started_over_http_joins_the_trace_of_its_caller() {
     let above = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     let headers = [JSON, ("traceparent", above)];
     let body = r#"{"type":"ship","id":"s-1"}"#;
-    ask(&server, "POST", "/workflows", &headers, body).await;
+    send(&server, "POST", "/workflows", &headers, body).await;
     let journal = engine.run("s-1").await.unwrap().journal().await.unwrap();
     let Body::Created(created) = &journal[0].record.body else {
         panic!("{:?}", journal[0]);

@@ -5,7 +5,7 @@ use everstep_protocol::access::{CreateKey, Scope};
 use everstep_server::{Keys, Options, router};
 use serde_json::{Value, json};
 
-use crate::support::{Answer, JSON, ask, engine_on, store};
+use crate::support::{JSON, Response, engine_on, send, store};
 
 struct Workers {
     app: Router,
@@ -29,10 +29,10 @@ impl Workers {
         self.keys.create(request, None).await.unwrap().key
     }
 
-    async fn post(&self, key: &str, path: &str, body: Value) -> Answer {
+    async fn post(&self, key: &str, path: &str, body: Value) -> Response {
         let bearer = format!("Bearer {key}");
         let headers = [JSON, ("Authorization", bearer.as_str())];
-        ask(&self.app, "POST", path, &headers, body.to_string()).await
+        send(&self.app, "POST", path, &headers, body.to_string()).await
     }
 }
 
@@ -76,7 +76,7 @@ async fn a_session_requires_a_key_for_all_its_workflows() {
     let bearer = format!("Bearer {shipper}");
     let shown = [("Authorization", bearer.as_str())];
     let path = format!("/v1/workers/{session}");
-    let ended = ask(&workers.app, "DELETE", &path, &shown, "").await;
+    let ended = send(&workers.app, "DELETE", &path, &shown, "").await;
     assert_eq!(ended.status, 404);
     let alive = workers.post(&payer, &heartbeat, json!({})).await;
     assert_eq!(alive.status, 200, "its own worker goes on: {alive:?}");

@@ -1,4 +1,4 @@
-//! Clients that append and read until the server dies.
+//! Clients that append and read until the server is killed.
 
 use std::net::SocketAddr;
 
@@ -31,7 +31,7 @@ impl Writer {
         format!("<{}-{}>", self.number, self.next)
     }
 
-    /// Appends until the server dies.
+    /// Appends until the server is killed.
     pub(crate) fn work(&mut self, server: SocketAddr) {
         let Ok(mut client) = Client::connect(server) else {
             return;
@@ -86,7 +86,7 @@ impl Reader {
         }
     }
 
-    /// Reads until the server dies.
+    /// Reads until the server is killed.
     pub(crate) fn work(&mut self, server: SocketAddr) {
         let Ok(mut client) = Client::connect(server) else {
             return;

@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 use crate::client::Client;
 use crate::load::{Reader, Writer};
 
-const LIVES: u32 = 12;
+const KILLS: u32 = 12;
 const WRITERS: usize = 12;
 const STREAMS: usize = 3;
 
-/// The generator of the moments to kill. Prints its random seed.
-struct Moments(u64);
+/// A pseudo-random generator (xorshift) of the times at which to kill.
+struct KillTimes(u64);
 
-impl Moments {
+impl KillTimes {
     fn next(&mut self, below: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -32,12 +32,12 @@ pub(crate) fn run() {
     let dir = tempfile::tempdir().unwrap();
     let seed = u64::from(std::process::id()) << 20 | 1;
     println!("kill -9 of a server with seed {seed}");
-    let mut moments = Moments(seed);
+    let mut kill_times = KillTimes(seed);
     let mut writers: Vec<Writer> = (0..WRITERS).map(Writer::new).collect();
     let mut readers: Vec<Reader> = (0..STREAMS).map(Reader::new).collect();
-    for _ in 0..LIVES {
+    for _ in 0..KILLS {
         let (mut child, server) = start(dir.path());
-        let until = Instant::now() + Duration::from_millis(50 + moments.next(400));
+        let until = Instant::now() + Duration::from_millis(50 + kill_times.next(400));
         thread::scope(|scope| {
             for writer in &mut writers {
                 scope.spawn(move || writer.work(server));
@@ -97,15 +97,15 @@ fn check(server: SocketAddr, writers: &[Writer], readers: &[Reader]) {
         for (message, _) in &writer.acknowledged {
             assert_eq!(text.matches(message).count(), 1, "{message}");
         }
-        let places: Vec<_> = writer
+        let positions: Vec<_> = writer
             .acknowledged
             .iter()
             .map(|(m, _)| text.find(m))
             .collect();
-        assert!(places.is_sorted(), "writer {} in order", writer.number);
-        acknowledged += places.len();
+        assert!(positions.is_sorted(), "writer {} in order", writer.number);
+        acknowledged += positions.len();
         if !writer.is_producer {
-            ends_are_right(writer, text, &mut client);
+            check_end_offsets(writer, text, &mut client);
         }
     }
     let mut shown = 0;
@@ -128,14 +128,14 @@ fn check(server: SocketAddr, writers: &[Writer], readers: &[Reader]) {
         }
         shown += reader.shown.len();
     }
-    println!("{LIVES} kills: {acknowledged} appends acknowledged, {shown} reads answered");
-    assert!(acknowledged > 100 && shown > 20, "the load was a load");
+    println!("{KILLS} kills: {acknowledged} appends acknowledged, {shown} reads answered");
+    assert!(acknowledged > 100 && shown > 20, "too little load");
 }
 
 /// Checks that reading from the offset of an append returns exactly what follows its message.
-fn ends_are_right(writer: &Writer, text: &str, client: &mut Client) {
+fn check_end_offsets(writer: &Writer, text: &str, client: &mut Client) {
     for (message, end) in writer.acknowledged.iter().step_by(29) {
-        let place = text.find(message).unwrap() + message.len();
-        assert_eq!(read(client, &writer.stream, end), text[place..]);
+        let position = text.find(message).unwrap() + message.len();
+        assert_eq!(read(client, &writer.stream, end), text[position..]);
     }
 }

@@ -1,7 +1,7 @@
 //! The envelope of the State Protocol: one change of one row.
 
 use bytes::Bytes;
-use everstep_model::{Timestamp, one_line};
+use everstep_model::{Body, Entry, Timestamp, one_line};
 use serde::Serialize;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -14,32 +14,54 @@ pub(super) enum Operation {
 
 /// One change. Consumers rely on the headers, and on a value that is an object unless the row is
 /// deleted.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Change<'a, V: Serialize> {
+#[derive(Serialize)]
+struct Change<'a, V: Serialize> {
     #[serde(rename = "type")]
-    pub(super) kind: &'a str,
-    pub(super) key: &'a str,
+    kind: &'a str,
+    key: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) value: Option<V>,
-    pub(super) headers: Headers<'a>,
+    value: Option<V>,
+    headers: Headers<'a>,
 }
 
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Headers<'a> {
-    pub(super) operation: Operation,
-    pub(super) timestamp: Timestamp,
+#[derive(Serialize)]
+struct Headers<'a> {
+    operation: Operation,
+    timestamp: Timestamp,
     /// The id by which the client that caused the change recognises it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) txid: Option<&'a str>,
+    txid: Option<&'a str>,
 }
 
-impl<V: Serialize> Change<'_, V> {
-    /// Serializes the change. `None` if a stored payload is damaged.
-    pub(super) fn message(&self) -> Option<Bytes> {
-        let text = serde_json::to_string(self);
-        let text = text.inspect_err(|error| {
-            tracing::error!(%error, kind = self.kind, key = self.key, "cannot render record");
-        });
-        Some(one_line(text.ok()?).into())
-    }
+/// Returns the change of a row that follows from a record. `None` if a stored payload is damaged.
+pub(super) fn message(
+    entry: &Entry,
+    kind: &str,
+    key: &str,
+    operation: Operation,
+    value: Option<impl Serialize>,
+) -> Option<Bytes> {
+    let change = Change {
+        kind,
+        key,
+        value,
+        headers: Headers {
+            operation,
+            timestamp: entry.record.time,
+            txid: match &entry.record.body {
+                Body::Event(event) => event.dedup_id.as_deref(),
+                Body::RpcAnswered(answer) => answer.dedup_id.as_deref(),
+                _ => None,
+            },
+        },
+    };
+    let text = serde_json::to_string(&change);
+    let text = text.inspect_err(|error| {
+        tracing::error!(%error, kind, key, "cannot render record");
+    });
+    Some(one_line(text.ok()?).into())
+}
+
+pub(super) fn deleted(entry: &Entry, kind: &str, key: &str) -> Option<Bytes> {
+    message(entry, kind, key, Operation::Delete, None::<()>)
 }

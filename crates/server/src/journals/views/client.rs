@@ -6,9 +6,9 @@ use everstep_model::{Entry, RunId, RunStatus, Timestamp};
 use everstep_store::RunRow;
 use serde::Serialize;
 
-use super::change::Operation;
+use super::change::{Operation, message};
 use super::lifecycle::status;
-use super::rows::{row, shared};
+use super::rows::shared;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -32,7 +32,7 @@ pub(super) fn render(run: &RunRow, entry: &Entry) -> Vec<Bytes> {
             RunStatus::Queued => Operation::Insert,
             _ => Operation::Update,
         };
-        row(entry, "workflow", run.id.as_str(), operation, Some(value))
+        message(entry, "workflow", run.id.as_str(), operation, Some(value))
     });
     workflow.into_iter().chain(shared(entry)).collect()
 }

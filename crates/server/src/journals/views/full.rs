@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::ser::SerializeMap;
 use serde_json::value::RawValue;
 
-use super::change::{Change, Headers, Operation};
+use super::change::{Operation, message};
 
 pub(super) fn render(entry: &Entry) -> Vec<Bytes> {
     let body = &entry.record.body;
@@ -18,34 +18,15 @@ pub(super) fn render(entry: &Entry) -> Vec<Bytes> {
     let Ok(fields) = body.to_json() else {
         return Vec::new();
     };
-    let change = Change {
-        kind: &kind,
-        key: key.as_deref().unwrap_or("run"),
-        value: Some(Shown {
-            body,
-            fields: &fields,
-        }),
-        headers: Headers {
-            operation: match body {
-                Body::StateChanged(row) if row.operation == RowOperation::Delete => {
-                    Operation::Delete
-                }
-                _ => Operation::Insert,
-            },
-            timestamp: entry.record.time,
-            txid: txid(body),
-        },
+    let operation = match body {
+        Body::StateChanged(row) if row.operation == RowOperation::Delete => Operation::Delete,
+        _ => Operation::Insert,
     };
-    change.message().into_iter().collect()
-}
-
-/// The id by which the sender of a record recognises it.
-pub(super) fn txid(body: &Body) -> Option<&str> {
-    match body {
-        Body::Event(event) => event.dedup_id.as_deref(),
-        Body::RpcAnswered(answer) => answer.dedup_id.as_deref(),
-        _ => None,
-    }
+    let fields = &fields;
+    let value = Some(Shown { body, fields });
+    let key = key.as_deref().unwrap_or("run");
+    let change = message(entry, &kind, key, operation, value);
+    change.into_iter().collect()
 }
 
 /// Returns whether the result in a record must be redacted. Records of earlier releases that do not

@@ -10,7 +10,6 @@ mod state;
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use everstep_engine::streams::Render;
 use everstep_model::Entry;
 use everstep_protocol::access::View;
@@ -20,10 +19,8 @@ use everstep_store::RunRow;
 pub(super) fn render(view: View, run: &RunRow) -> Render {
     let run = run.clone();
     match view {
-        View::Full => Arc::new(|entry: &Entry| -> Vec<Bytes> { full::render(entry) }),
-        View::State => Arc::new(move |entry: &Entry| -> Vec<Bytes> { state::render(&run, entry) }),
-        View::Client => {
-            Arc::new(move |entry: &Entry| -> Vec<Bytes> { client::render(&run, entry) })
-        }
+        View::Full => Arc::new(full::render),
+        View::State => Arc::new(move |entry: &Entry| state::render(&run, entry)),
+        View::Client => Arc::new(move |entry: &Entry| client::render(&run, entry)),
     }
 }

@@ -6,8 +6,7 @@ use everstep_model::{Body, Entry, Name, Payload, RpcId, Timestamp};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::change::{Change, Headers, Operation};
-use super::full::txid;
+use super::change::{Operation, deleted, message};
 
 /// An open rpc. The row is deleted when the rpc is answered or times out.
 #[derive(Serialize)]
@@ -27,30 +26,6 @@ struct Wrapped<'a> {
     value: &'a RawValue,
 }
 
-pub(super) fn row(
-    entry: &Entry,
-    kind: &str,
-    key: &str,
-    operation: Operation,
-    value: Option<impl Serialize>,
-) -> Option<Bytes> {
-    Change {
-        kind,
-        key,
-        value,
-        headers: Headers {
-            operation,
-            timestamp: entry.record.time,
-            txid: txid(&entry.record.body),
-        },
-    }
-    .message()
-}
-
-pub(super) fn deleted(entry: &Entry, kind: &str, key: &str) -> Option<Bytes> {
-    row(entry, kind, key, Operation::Delete, None::<()>)
-}
-
 /// Returns the change of a shared row that follows from a record.
 pub(super) fn shared(entry: &Entry) -> Option<Bytes> {
     match &entry.record.body {
@@ -63,13 +38,8 @@ pub(super) fn shared(entry: &Entry) -> Option<Bytes> {
                 schema: request.schema.as_ref(),
                 asked_at: entry.record.time,
             };
-            row(
-                entry,
-                "rpc",
-                &request.rpc_id.0,
-                Operation::Insert,
-                Some(value),
-            )
+            let (id, insert) = (&request.rpc_id.0, Operation::Insert);
+            message(entry, "rpc", id, insert, Some(value))
         }
         Body::RpcAnswered(answered) => deleted(entry, "rpc", &answered.rpc_id.0),
         Body::RpcCompleted(rpc) if rpc.timed_out => deleted(entry, "rpc", &rpc.rpc_id.0),
@@ -83,12 +53,10 @@ fn application(entry: &Entry, change: &StateChanged) -> Option<Bytes> {
     if change.operation == RowOperation::Delete {
         return deleted(entry, kind, &change.key);
     }
+    let (key, update) = (&change.key, Operation::Update);
     let value: &RawValue = serde_json::from_slice(change.value.as_bytes()).ok()?;
     match value.get().starts_with('{') {
-        true => row(entry, kind, &change.key, Operation::Update, Some(value)),
-        false => {
-            let value = Wrapped { value };
-            row(entry, kind, &change.key, Operation::Update, Some(value))
-        }
+        true => message(entry, kind, key, update, Some(value)),
+        false => message(entry, kind, key, update, Some(Wrapped { value })),
     }
 }

@@ -12,10 +12,10 @@ use everstep_model::{
 use everstep_store::RunRow;
 use serde::Serialize;
 
-use super::change::Operation;
+use super::change::{Operation, deleted, message};
 use super::full::is_secret;
 use super::lifecycle::status;
-use super::rows::{deleted, row, shared};
+use super::rows::shared;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -112,7 +112,7 @@ fn workflow(run: &RunRow, entry: &Entry) -> Option<Bytes> {
         RunStatus::Queued => Operation::Insert,
         _ => Operation::Update,
     };
-    row(entry, "workflow", run.id.as_str(), operation, Some(value))
+    message(entry, "workflow", run.id.as_str(), operation, Some(value))
 }
 
 fn events(entry: &Entry) -> Vec<Bytes> {
@@ -126,7 +126,7 @@ fn events(entry: &Entry) -> Vec<Bytes> {
                 by: event.by.as_deref(),
                 received_at: entry.record.time,
             };
-            let inserted = row(entry, "event", &id, Operation::Insert, Some(value));
+            let inserted = message(entry, "event", &id, Operation::Insert, Some(value));
             inserted.into_iter().collect()
         }
         Body::WaitCompleted(wait) => {
@@ -167,10 +167,10 @@ fn step_row(entry: &Entry, step: &StepRow<'_>) -> Option<Bytes> {
         true => Operation::Insert,
         false => Operation::Update,
     };
-    row(entry, "step", &key(step.id), operation, Some(step))
+    message(entry, "step", &key(step.id), operation, Some(step))
 }
 
-/// The key of a step's row: its location without iteration numbers.
+/// Returns the key of a step's row: its location without iteration numbers.
 fn key(location: &Location) -> String {
     let location = location.to_string();
     let segments = location.split('/').map(|segment| match segment {
@@ -195,7 +195,7 @@ fn new_row(location: &Location, status: StepStatus) -> StepRow<'_> {
     }
 }
 
-/// The row of a step that was settled by something other than its own work.
+/// Returns the row of a step that was settled by something other than its own work.
 fn settled(
     location: &Location,
     status: StepStatus,

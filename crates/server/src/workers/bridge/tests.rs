@@ -71,7 +71,7 @@ async fn bridge() -> (Bridge, Arc<Mutex<Vec<Then>>>) {
     (Bridge::new(pool, 1, activation, journal), appended)
 }
 
-/// An append of the worker with this sequence number, and the receiver of its answer.
+/// Returns an append of the worker with this sequence number, and the receiver of its answer.
 fn append(seq: u64) -> (Command, oneshot::Receiver<OneAnswer>) {
     let (reply, answer) = oneshot::channel();
     let append = Append {

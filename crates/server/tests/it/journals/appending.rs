@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use crate::support::{Answer, JSON, ask};
-use crate::workflows::support::{Served, refused, served};
+use crate::support::{JSON, Response, send};
+use crate::workflows::support::{Served, assert_rejected, served};
 
-async fn append(served: &Served, headers: &[(&str, &str)], body: &str) -> Answer {
+async fn append(served: &Served, headers: &[(&str, &str)], body: &str) -> Response {
     let headers = [&[JSON], headers].concat();
-    ask(
+    send(
         &served.app,
         "POST",
         "/v1/stream/workflows/o",
@@ -24,7 +24,7 @@ const APPROVAL: &str = r#"{"type":"workflow:event","key":"x","value":{"name":"ap
 fn an_appended_event_and_answer_resume_the_run() {
     served(async |served| {
         served.start("order", "o", "7").await;
-        let before = served.reach("o", "waiting").await;
+        let before = served.wait_for_status("o", "waiting").await;
         assert_eq!(before["rpcs"], json!([]));
         let sent = append(&served, &[], APPROVAL).await;
         assert_eq!(sent.status, 204);
@@ -54,10 +54,10 @@ fn an_appended_event_and_answer_resume_the_run() {
             r#"[{{"type":"workflow:rpc_answered","value":{{"rpcId":"{rpc}","answer":true}}}}]"#
         );
         assert_eq!(append(&served, &[], &answer).await.status, 204);
-        let over = served.reach("o", "completed").await;
+        let over = served.wait_for_status("o", "completed").await;
         assert_eq!(over["result"], json!(["ada", true]));
         let late = append(&served, &[], APPROVAL).await;
-        refused(&late, 409, "stream_closed");
+        assert_rejected(&late, 409, "stream_closed");
         assert_eq!(late.header("stream-closed"), "true");
         let producer = [
             ("Producer-Id", "p"),
@@ -160,16 +160,16 @@ fn appends_to_journals_are_validated_like_api_requests() {
             ("[]".to_owned(), 400, "invalid_stream_request"),
             ("{".to_owned(), 400, "invalid_stream_request"),
         ] {
-            refused(&append(&served, &[], &body).await, status, code);
+            assert_rejected(&append(&served, &[], &body).await, status, code);
         }
         let seq = [("Stream-Seq", "1")];
-        refused(
+        assert_rejected(
             &append(&served, &seq, APPROVAL).await,
             400,
             "invalid_stream_request",
         );
         let text = [("Content-Type", "text/plain")];
-        let text = ask(
+        let text = send(
             &served.app,
             "POST",
             "/v1/stream/workflows/o",
@@ -177,7 +177,7 @@ fn appends_to_journals_are_validated_like_api_requests() {
             APPROVAL,
         )
         .await;
-        refused(&text, 409, "stream_type");
+        assert_rejected(&text, 409, "stream_type");
         let page = served.get("/v1/stream/workflows/o").await.json();
         assert!(
             page.as_array()

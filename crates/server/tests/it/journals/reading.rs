@@ -3,8 +3,8 @@
 use everstep::secs;
 use serde_json::Value;
 
-use crate::support::ask;
-use crate::workflows::support::{refused, served};
+use crate::support::send;
+use crate::workflows::support::{assert_rejected, served};
 
 const VIEWS: [&str; 3] = ["full", "state", "client"];
 
@@ -17,8 +17,8 @@ fn types(page: &Value) -> Vec<&str> {
 fn all_views_end_at_the_same_offset_and_show_different_content() {
     served(async |served| {
         served.start("order", "o", "7").await;
-        served.reach("o", "waiting").await;
-        let head = ask(&served.app, "HEAD", "/v1/stream/workflows/o", &[], "").await;
+        served.wait_for_status("o", "waiting").await;
+        let head = send(&served.app, "HEAD", "/v1/stream/workflows/o", &[], "").await;
         let end = head.header("stream-next-offset").to_owned();
         assert_eq!(head.header("content-type"), "application/json");
         for view in VIEWS {
@@ -36,7 +36,7 @@ fn all_views_end_at_the_same_offset_and_show_different_content() {
                 assert!(row["value"].is_object() || row["headers"]["operation"] == "delete");
             }
             let known = [("If-None-Match", page.header("etag"))];
-            let again = ask(
+            let again = send(
                 &served.app,
                 "GET",
                 &format!("/v1/stream/workflows/o?view={view}"),
@@ -71,12 +71,12 @@ fn all_views_end_at_the_same_offset_and_show_different_content() {
             types(&client).iter().all(|kind| *kind == "workflow"),
             "{client}"
         );
-        refused(
+        assert_rejected(
             &served.get("/v1/stream/workflows/o?view=all").await,
             400,
             "invalid_stream_request",
         );
-        refused(
+        assert_rejected(
             &served.get("/v1/stream/workflows/x").await,
             404,
             "stream_missing",
@@ -88,7 +88,7 @@ fn all_views_end_at_the_same_offset_and_show_different_content() {
 fn no_view_shows_the_result_of_a_sensitive_step() {
     served(async |served| {
         served.start("discreet", "d", "null").await;
-        served.reach("d", "waiting").await;
+        served.wait_for_status("d", "waiting").await;
         for view in VIEWS {
             let page = served
                 .get(&format!("/v1/stream/workflows/d?view={view}"))
@@ -104,7 +104,7 @@ fn no_view_shows_the_result_of_a_sensitive_step() {
         // A result that an operator sets for a sensitive step is redacted too.
         let edited = r#"{"from":"secret:0","result":"hunter2"}"#;
         served.post("/workflows/d/restart", edited).await;
-        served.reach("d", "waiting").await;
+        served.wait_for_status("d", "waiting").await;
         for view in VIEWS {
             let page = served
                 .get(&format!("/v1/stream/workflows/d@2?view={view}"))
@@ -122,8 +122,8 @@ fn no_view_shows_the_result_of_a_sensitive_step() {
 fn an_empty_page_of_a_view_advances_the_offset() {
     served(async |served| {
         served.start("discreet", "d", "null").await;
-        served.reach("d", "waiting").await;
-        let before = ask(&served.app, "HEAD", "/v1/stream/workflows/d", &[], "").await;
+        served.wait_for_status("d", "waiting").await;
+        let before = send(&served.app, "HEAD", "/v1/stream/workflows/d", &[], "").await;
         let before = before.header("stream-next-offset").to_owned();
         // The client view does not show events.
         served.post("/workflows/d/events/other", "1").await;
@@ -142,10 +142,10 @@ fn an_empty_page_of_a_view_advances_the_offset() {
 fn each_generation_of_a_run_has_its_own_journal_and_address() {
     served(async |served| {
         served.start("order", "o", "7").await;
-        served.reach("o", "waiting").await;
+        served.wait_for_status("o", "waiting").await;
         served.post("/workflows/o/terminate", "").await;
         served.post("/workflows/o/restart", "").await;
-        served.reach("o", "waiting").await;
+        served.wait_for_status("o", "waiting").await;
         let first = served.get("/v1/stream/workflows/o").await;
         assert_eq!(first.header("stream-closed"), "true");
         let records = first.json();
@@ -153,12 +153,12 @@ fn each_generation_of_a_run_has_its_own_journal_and_address() {
         let second = served.get("/v1/stream/workflows/o@2").await;
         assert_eq!(second.header("stream-closed"), "");
         assert_eq!(second.json()[0]["value"]["forkedFrom"]["reason"], "restart");
-        refused(
+        assert_rejected(
             &served.get("/v1/stream/workflows/o@1").await,
             404,
             "stream_missing",
         );
-        refused(
+        assert_rejected(
             &served.get("/v1/stream/workflows/o@3").await,
             404,
             "stream_missing",
@@ -177,7 +177,7 @@ fn clients_cannot_create_close_or_delete_journals() {
             ("PUT", "workflows/new"),
             ("DELETE", "workflows/n"),
         ] {
-            let answer = ask(
+            let answer = send(
                 &served.app,
                 method,
                 &format!("/v1/stream/{path}"),
@@ -185,13 +185,13 @@ fn clients_cannot_create_close_or_delete_journals() {
                 "",
             )
             .await;
-            refused(&answer, 403, "reserved_stream");
+            assert_rejected(&answer, 403, "reserved_stream");
         }
         let closing = [json[0], ("Stream-Closed", "true")];
-        let answer = ask(&served.app, "POST", "/v1/stream/workflows/n", &closing, "").await;
-        refused(&answer, 403, "reserved_stream");
+        let answer = send(&served.app, "POST", "/v1/stream/workflows/n", &closing, "").await;
+        assert_rejected(&answer, 403, "reserved_stream");
         let fork = [json[0], ("Stream-Forked-From", "/v1/stream/workflows/n")];
-        let answer = ask(&served.app, "PUT", "/v1/stream/mine", &fork, "").await;
-        refused(&answer, 403, "reserved_stream");
+        let answer = send(&served.app, "PUT", "/v1/stream/mine", &fork, "").await;
+        assert_rejected(&answer, 403, "reserved_stream");
     });
 }

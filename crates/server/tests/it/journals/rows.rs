@@ -8,7 +8,7 @@ use crate::workflows::support::{Served, served};
 
 type Rows = BTreeMap<(String, String), Value>;
 
-/// The rows of a client that has read a view from its beginning.
+/// Returns the rows of a client that has read a view from its beginning.
 async fn rows(served: &Served, journal: &str) -> Rows {
     let page = served
         .get(&format!("/v1/stream/workflows/{journal}"))
@@ -39,7 +39,7 @@ fn rows_match_the_api() {
         served
             .post("/workflows/o/events/approval", r#"{"by":"ada"}"#)
             .await;
-        let run = served.reach("o", "waiting").await;
+        let run = served.wait_for_status("o", "waiting").await;
         let open = rows(&served, "o?view=state").await;
         assert_eq!(of(&open, "workflow")[0]["status"], "running");
         for (row, step) in of(&open, "step")
@@ -66,14 +66,14 @@ fn rows_match_the_api() {
         assert_eq!(
             of(&open, "event").len(),
             0,
-            "the approval was taken: {open:?}"
+            "the approval was consumed: {open:?}"
         );
         assert_eq!(of(&open, "orders"), [&json!({"approved": true})]);
         let rpc = rpc["id"].as_str().unwrap();
         served
             .post(&format!("/workflows/o/rpc/{rpc}"), "true")
             .await;
-        let run = served.reach("o", "completed").await;
+        let run = served.wait_for_status("o", "completed").await;
         let over = rows(&served, "o?view=state").await;
         assert_eq!(of(&over, "rpc").len(), 0);
         let workflow = of(&over, "workflow")[0];
@@ -101,7 +101,7 @@ fn rows_match_the_api() {
 fn a_loop_does_not_add_rows_with_each_iteration() {
     served(async |served| {
         served.start("discreet", "d", "null").await;
-        served.reach("d", "waiting").await;
+        served.wait_for_status("d", "waiting").await;
         let rows = rows(&served, "d?view=state").await;
         let keys: Vec<_> = rows.keys().filter(|(kind, _)| kind == "step").collect();
         assert_eq!(keys.len(), 2, "{keys:?}");
@@ -121,19 +121,19 @@ fn a_loop_does_not_add_rows_with_each_iteration() {
 fn the_row_of_a_step_settled_by_an_operator_is_complete() {
     served(async |served| {
         served.start("slow", "s", "null").await;
-        let mut place = Value::Null;
-        while place.is_null() {
+        let mut location = Value::Null;
+        while location.is_null() {
             served.test.advance(everstep::secs(1)).await;
-            place = served.get("/workflows/s").await.json()["steps"][0]["id"].clone();
+            location = served.get("/workflows/s").await.json()["steps"][0]["id"].clone();
         }
-        let encoded = place.as_str().unwrap().replace('/', "%2F");
+        let encoded = location.as_str().unwrap().replace('/', "%2F");
         served
             .post(
                 &format!("/workflows/s/steps/{encoded}/skip"),
                 r#"{"result":"x"}"#,
             )
             .await;
-        let run = served.reach("s", "completed").await;
+        let run = served.wait_for_status("s", "completed").await;
         let rows = rows(&served, "s?view=state").await;
         let (row, step) = (of(&rows, "step")[0], &run["steps"][0]);
         for field in [

@@ -6,11 +6,11 @@ use everstep::secs;
 use serde_json::Value;
 use tower::ServiceExt;
 
-use crate::support::ask;
+use crate::support::send;
 use crate::workflows::support::{Served, served};
 
 async fn end_of(served: &Served, id: &str) -> String {
-    let head = ask(
+    let head = send(
         &served.app,
         "HEAD",
         &format!("/v1/stream/workflows/{id}"),
@@ -25,7 +25,7 @@ async fn end_of(served: &Served, id: &str) -> String {
 fn a_long_poll_returns_only_for_records_that_the_view_shows() {
     served(async |served| {
         served.start("discreet", "d", "null").await;
-        served.reach("d", "waiting").await;
+        served.wait_for_status("d", "waiting").await;
         let from = end_of(&served, "d").await;
         let address = format!("/v1/stream/workflows/d?view=client&live=long-poll&offset={from}");
         let (nothing, _) = tokio::join!(
@@ -50,7 +50,7 @@ fn a_long_poll_returns_only_for_records_that_the_view_shows() {
 fn a_long_poll_at_the_end_of_a_finished_run_returns_at_once() {
     served(async |served| {
         served.start("nap", "n", "1").await;
-        served.reach("n", "completed").await;
+        served.wait_for_status("n", "completed").await;
         let from = end_of(&served, "n").await;
         let address = format!("/v1/stream/workflows/n?live=long-poll&offset={from}");
         let closed = served.get(&address).await;
@@ -83,7 +83,7 @@ async fn events(served: &Served, address: &str) -> Vec<(String, Value)> {
 fn an_event_stream_advances_its_offset_past_hidden_records() {
     served(async |served| {
         served.start("discreet", "d", "null").await;
-        served.reach("d", "waiting").await;
+        served.wait_for_status("d", "waiting").await;
         let from = end_of(&served, "d").await;
         let address = format!("/v1/stream/workflows/d?view=client&live=sse&offset={from}");
         let later = async {

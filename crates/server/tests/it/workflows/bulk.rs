@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::support::{refused, served};
-use crate::support::{JSON, ask};
+use super::support::{assert_rejected, served};
+use crate::support::{JSON, send};
 
 #[test]
 fn a_bulk_request_reports_the_outcome_of_each_run() {
@@ -26,7 +26,7 @@ fn a_bulk_request_reports_the_outcome_of_each_run() {
             (&json!(2), &json!(1))
         );
         assert_eq!(report["runs"][1]["problem"]["code"], "unknown_run");
-        served.reach("o", "cancelled").await;
+        served.wait_for_status("o", "cancelled").await;
     });
 }
 
@@ -38,7 +38,7 @@ fn a_bulk_request_reports_progress_line_by_line() {
         }
         let headers = [JSON, ("Accept", "application/x-ndjson")];
         let body = r#"{"verb":"delete","filter":{}}"#;
-        let response = ask(&served.app, "POST", "/bulk", &headers, body).await;
+        let response = send(&served.app, "POST", "/bulk", &headers, body).await;
         assert_eq!(response.header("content-type"), "application/x-ndjson");
         let text = String::from_utf8(response.body.to_vec()).unwrap();
         let lines: Vec<Value> = text
@@ -65,7 +65,7 @@ fn a_bulk_request_needs_ids_or_a_filter() {
             r#"{"verb":"shout","ids":[]}"#,
             r#"{"verb":"pause","filter":{"state":"x"}}"#,
         ] {
-            refused(&served.post("/bulk", body).await, 400, "invalid_request");
+            assert_rejected(&served.post("/bulk", body).await, 400, "invalid_request");
         }
     });
 }

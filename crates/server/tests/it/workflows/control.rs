@@ -3,8 +3,8 @@
 use everstep::secs;
 use serde_json::json;
 
-use super::support::{refused, served};
-use crate::support::ask;
+use super::support::{assert_rejected, served};
+use crate::support::send;
 
 #[test]
 fn pause_resume_and_cancel_report_their_outcome() {
@@ -19,7 +19,7 @@ fn pause_resume_and_cancel_report_their_outcome() {
             (&paused["changed"], &paused["effect"]),
             (&json!(true), &json!("done"))
         );
-        served.reach("n", "paused").await;
+        served.wait_for_status("n", "paused").await;
         let again = served.post("/workflows/n/pause", "").await.json();
         assert_eq!(
             (&again["changed"], &again["effect"]),
@@ -33,7 +33,7 @@ fn pause_resume_and_cancel_report_their_outcome() {
             .post("/workflows/n/cancel", r#"{"rollback":false}"#)
             .await;
         assert_eq!(cancelled.json()["changed"], true);
-        served.reach("n", "cancelled").await;
+        served.wait_for_status("n", "cancelled").await;
         let late = served.post("/workflows/n/cancel", "").await.json();
         assert_eq!(
             (&late["changed"], &late["effect"]),
@@ -46,19 +46,19 @@ fn pause_resume_and_cancel_report_their_outcome() {
 fn an_ended_run_can_be_restarted_recovered_forked_and_deleted() {
     served(async |served| {
         served.start("order", "o", "7").await;
-        served.reach("o", "waiting").await;
+        served.wait_for_status("o", "waiting").await;
         let failed = served
             .post("/workflows/o/fail", r#"{"reason":"broken"}"#)
             .await;
         assert_eq!(failed.status, 200);
-        let run = served.reach("o", "failed").await;
+        let run = served.wait_for_status("o", "failed").await;
         assert_eq!(run["error"]["code"], "forced_failure");
         let recovered = served.post("/workflows/o/recover", "").await.json();
         assert_eq!(
             (&recovered["changed"], &recovered["generation"]),
             (&json!(true), &json!(2))
         );
-        let run = served.reach("o", "waiting").await;
+        let run = served.wait_for_status("o", "waiting").await;
         assert_eq!(run["stream"], "/v1/stream/workflows/o@2");
         let fork = r#"{"id":"twin","from":"reserve:0","result":9}"#;
         let forked = served.post("/workflows/o/fork", fork).await;
@@ -66,14 +66,14 @@ fn an_ended_run_can_be_restarted_recovered_forked_and_deleted() {
             (forked.status.as_u16(), &forked.json()["id"]),
             (200, &json!("twin"))
         );
-        let twin = served.reach("twin", "waiting").await;
+        let twin = served.wait_for_status("twin", "waiting").await;
         assert_eq!(twin["steps"][0]["result"], 9);
         let restart = r#"{"from":"reserve:0","result":8}"#;
         assert_eq!(
             served.post("/workflows/o/restart", restart).await.json()["generation"],
             3
         );
-        let run = served.reach("o", "waiting").await;
+        let run = served.wait_for_status("o", "waiting").await;
         assert_eq!(run["steps"][0]["result"], 8);
         let ended = served
             .post("/workflows/o/terminate", r#"{"reason":"enough"}"#)
@@ -82,9 +82,9 @@ fn an_ended_run_can_be_restarted_recovered_forked_and_deleted() {
         assert_eq!(ended["status"], "terminated");
         let nothing = served.post("/workflows/o/retry-rollback", "").await.json();
         assert_eq!(nothing["effect"], "rollback_did_not_fail");
-        let deleted = ask(&served.app, "DELETE", "/workflows/o", &[], "").await;
+        let deleted = send(&served.app, "DELETE", "/workflows/o", &[], "").await;
         assert_eq!(deleted.status, 200);
-        refused(&served.get("/workflows/o").await, 404, "unknown_run");
+        assert_rejected(&served.get("/workflows/o").await, 404, "unknown_run");
     });
 }
 
@@ -99,18 +99,18 @@ fn a_step_is_skipped_edited_or_failed_by_its_location() {
             served.start("slow", verb, "null").await;
             served.test.advance(secs(1)).await;
             let run = served.get(&format!("/workflows/{verb}")).await.json();
-            let place = run["steps"][0]["id"].as_str().unwrap().to_owned();
-            assert!(place.contains('/'), "{place}");
+            let location = run["steps"][0]["id"].as_str().unwrap().to_owned();
+            assert!(location.contains('/'), "{location}");
             let address = format!(
                 "/workflows/{verb}/steps/{}/{verb}",
-                place.replace('/', "%2F")
+                location.replace('/', "%2F")
             );
             let done = served.post(&address, body).await;
             assert_eq!(
                 (done.status.as_u16(), &done.json()["changed"]),
                 (200, &json!(true))
             );
-            served.reach(verb, status).await;
+            served.wait_for_status(verb, status).await;
         }
         served.start("slow", "s", "null").await;
         served.test.advance(secs(1)).await;
@@ -147,7 +147,7 @@ fn a_step_is_skipped_edited_or_failed_by_its_location() {
             ),
             ("/workflows/x/pause", "", 404, "unknown_run"),
         ] {
-            refused(&served.post(address, body).await, status, code);
+            assert_rejected(&served.post(address, body).await, status, code);
         }
     });
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::support::{refused, served};
+use super::support::{assert_rejected, served};
 
 fn ids(page: &Value) -> Vec<&str> {
     let runs = page["runs"].as_array().unwrap();
@@ -16,8 +16,8 @@ fn lists_are_filtered_by_type_status_alias_tag_and_time() {
         served.start("order", "b", "1").await;
         let tagged = r#"{"type":"nap","id":"c","input":9000,"tags":["blue"]}"#;
         served.post("/workflows", tagged).await;
-        served.reach("a", "completed").await;
-        served.reach("b", "waiting").await;
+        served.wait_for_status("a", "completed").await;
+        served.wait_for_status("b", "waiting").await;
         for (query, expected) in [
             ("", vec!["c", "b", "a"]),
             ("?type=nap", vec!["c", "a"]),
@@ -76,7 +76,7 @@ fn unknown_list_parameters_are_rejected() {
             "cursor=x",
             "createdFrom=yesterday",
         ] {
-            refused(
+            assert_rejected(
                 &served.get(&format!("/workflows?{query}")).await,
                 400,
                 "invalid_request",

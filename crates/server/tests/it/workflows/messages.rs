@@ -3,8 +3,8 @@
 use everstep::secs;
 use serde_json::json;
 
-use super::support::{refused, served};
-use crate::support::{JSON, ask};
+use super::support::{assert_rejected, served};
+use crate::support::{JSON, send};
 
 #[test]
 fn a_repeated_event_is_accepted_once() {
@@ -13,8 +13,8 @@ fn a_repeated_event_is_accepted_once() {
         let keyed = [JSON, ("Idempotency-Key", "e1")];
         let address = "/workflows/o/events/approval";
         let body = r#"{"by":"ada"}"#;
-        let first = ask(&served.app, "POST", address, &keyed, body).await;
-        let again = ask(&served.app, "POST", address, &keyed, body).await;
+        let first = send(&served.app, "POST", address, &keyed, body).await;
+        let again = send(&served.app, "POST", address, &keyed, body).await;
         assert_eq!((first.status.as_u16(), again.status.as_u16()), (202, 202));
         assert_eq!(first.json()["outcome"], "accepted");
         assert_eq!(again.json()["outcome"], "duplicate");
@@ -27,7 +27,7 @@ fn an_unacceptable_event_is_rejected_with_the_reason() {
     served(async |served| {
         served.start("order", "o", "7").await;
         served.start("nap", "n", "1").await;
-        served.reach("n", "completed").await;
+        served.wait_for_status("n", "completed").await;
         let (to_order, to_nap) = ("/workflows/o/events/", "/workflows/n/events/");
         for (address, body, status, code) in [
             (
@@ -42,7 +42,7 @@ fn an_unacceptable_event_is_rejected_with_the_reason() {
             (format!("{to_nap}late"), "1", 409, "run_finished"),
             (format!("{to_nap}__x"), "1", 400, "invalid_name"),
         ] {
-            refused(&served.post(&address, body).await, status, code);
+            assert_rejected(&served.post(&address, body).await, status, code);
         }
     });
 }
@@ -61,7 +61,7 @@ fn a_sender_may_wait_for_the_reply() {
         let none = served
             .post("/workflows/d/events/double?reply=30s", "1")
             .await;
-        refused(&none, 409, "no_reply");
+        assert_rejected(&none, 409, "no_reply");
         served.start("order", "o", "7").await;
         let late = served
             .post("/workflows/o/events/approval?reply=5s", r#"{"by":"ada"}"#)
@@ -84,29 +84,29 @@ fn the_first_valid_answer_wins() {
         let run = served.get("/workflows/o").await.json();
         let rpc = run["rpcs"][0]["id"].as_str().unwrap();
         let address = format!("/workflows/o/rpc/{rpc}");
-        refused(
+        assert_rejected(
             &served.post(&address, r#""perhaps""#).await,
             422,
             "schema_mismatch",
         );
-        refused(
+        assert_rejected(
             &served.post("/workflows/o/rpc/rpc_0", "true").await,
             404,
             "rpc_not_open",
         );
-        refused(
+        assert_rejected(
             &served.post("/workflows/x/rpc/rpc_0", "true").await,
             404,
             "unknown_run",
         );
         let keyed = [JSON, ("Idempotency-Key", "a1")];
-        let answered = ask(&served.app, "POST", &address, &keyed, "true").await;
+        let answered = send(&served.app, "POST", &address, &keyed, "true").await;
         assert_eq!(
             (answered.status.as_u16(), &answered.json()["outcome"]),
             (200, &json!("accepted"))
         );
-        refused(&served.post(&address, "false").await, 409, "rpc_not_open");
-        let again = ask(&served.app, "POST", &address, &keyed, "true").await;
+        assert_rejected(&served.post(&address, "false").await, 409, "rpc_not_open");
+        let again = send(&served.app, "POST", &address, &keyed, "true").await;
         assert_eq!(
             (again.status.as_u16(), &again.json()["outcome"]),
             (200, &json!("duplicate"))

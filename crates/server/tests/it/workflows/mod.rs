@@ -2,8 +2,8 @@
 
 mod bulk;
 mod control;
+mod inspecting;
 mod listing;
-mod looking;
 mod messages;
 mod starting;
 pub(crate) mod support;

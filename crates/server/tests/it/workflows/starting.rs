@@ -1,7 +1,7 @@
 //! Starts of runs.
 
-use super::support::{refused, served};
-use crate::support::ask;
+use super::support::{assert_rejected, served};
+use crate::support::send;
 
 #[test]
 fn starting_the_same_id_returns_the_existing_run() {
@@ -26,11 +26,11 @@ fn starting_the_same_id_returns_the_existing_run() {
                 r#"{"type":"nap","id":"n","strict":true,"input":60}"#,
             )
             .await;
-        refused(&strict, 409, "run_exists");
+        assert_rejected(&strict, 409, "run_exists");
         let other = served
             .post("/workflows", r#"{"type":"doubler","id":"n"}"#)
             .await;
-        refused(&other, 409, "run_exists");
+        assert_rejected(&other, 409, "run_exists");
     });
 }
 
@@ -86,7 +86,7 @@ fn an_invalid_start_is_rejected_with_the_reason() {
             ),
         ] {
             let answer = served.post("/workflows", body).await;
-            refused(&answer, status, code);
+            assert_rejected(&answer, status, code);
             let detail = answer.json()["detail"].as_str().unwrap().to_owned();
             assert!(detail.contains(reason), "{body}: {detail}");
         }
@@ -95,19 +95,19 @@ fn an_invalid_start_is_rejected_with_the_reason() {
             "[".repeat(64),
             "]".repeat(64)
         );
-        refused(
+        assert_rejected(
             &served.post("/workflows", &deep).await,
             400,
             "invalid_request",
         );
         let large = format!(r#"{{"type":"slow","input":"{}"}}"#, "x".repeat(1024 * 1024));
-        refused(
+        assert_rejected(
             &served.post("/workflows", &large).await,
             413,
             "payload_too_large",
         );
         let form = [("Content-Type", "application/x-www-form-urlencoded")];
-        let posted = ask(
+        let posted = send(
             &served.app,
             "POST",
             "/workflows",
@@ -115,7 +115,7 @@ fn an_invalid_start_is_rejected_with_the_reason() {
             r#"{"type":"slow"}"#,
         )
         .await;
-        refused(&posted, 415, "invalid_request");
+        assert_rejected(&posted, 415, "invalid_request");
         let listed = served.get("/workflows").await.json();
         assert_eq!(listed["runs"].as_array().unwrap().len(), 0);
     });
@@ -124,8 +124,8 @@ fn an_invalid_start_is_rejected_with_the_reason() {
 #[test]
 fn an_unknown_route_returns_a_problem() {
     served(async |served| {
-        refused(&served.get("/workflow").await, 404, "no_route");
-        refused(&served.post("/workflows/x", "{}").await, 405, "no_route");
-        refused(&served.get("/workflows/%FF").await, 400, "invalid_request");
+        assert_rejected(&served.get("/workflow").await, 404, "no_route");
+        assert_rejected(&served.post("/workflows/x", "{}").await, 405, "no_route");
+        assert_rejected(&served.get("/workflows/%FF").await, 400, "invalid_request");
     });
 }

@@ -11,7 +11,7 @@ use everstep_server::router;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::support::{Answer, JSON, ask, open};
+use crate::support::{JSON, Response, open, send};
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Approval {
@@ -118,12 +118,12 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    pub(crate) async fn get(&self, address: &str) -> Answer {
-        ask(&self.app, "GET", address, &[], "").await
+    pub(crate) async fn get(&self, address: &str) -> Response {
+        send(&self.app, "GET", address, &[], "").await
     }
 
-    pub(crate) async fn post(&self, address: &str, body: &str) -> Answer {
-        ask(&self.app, "POST", address, &[JSON], body.to_owned()).await
+    pub(crate) async fn post(&self, address: &str, body: &str) -> Response {
+        send(&self.app, "POST", address, &[JSON], body.to_owned()).await
     }
 
     /// Starts a run and asserts success.
@@ -134,7 +134,7 @@ impl Served {
     }
 
     /// Waits for a status and returns the run.
-    pub(crate) async fn reach(&self, id: &str, status: &str) -> Value {
+    pub(crate) async fn wait_for_status(&self, id: &str, status: &str) -> Value {
         for _ in 0..100 {
             let run = self.get(&format!("/workflows/{id}")).await.json();
             if run["status"] == status {
@@ -165,7 +165,7 @@ pub(crate) fn served(test: impl AsyncFnOnce(Served)) {
 }
 
 /// Asserts that a request was rejected with this status and code.
-pub(crate) fn refused(answer: &Answer, status: u16, code: &str) {
+pub(crate) fn assert_rejected(answer: &Response, status: u16, code: &str) {
     assert_eq!(answer.status, status, "{answer:?}");
     assert_eq!(answer.header("content-type"), "application/problem+json");
     let problem = answer.json();

@@ -1,44 +1,36 @@
-//! `PUT` creates a stream, or succeeds if the same stream exists.
+//! `PUT` creates a stream, or succeeds if the same stream exists; `HEAD` returns its metadata, and
+//! `DELETE` removes it.
 
 use std::time::Duration;
 
-use axum::body::Body;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
-use everstep_engine::streams::{ContentType, Create, Fork, Lifetime};
+use everstep_engine::streams::{Create, Fork, Lifetime, StreamInfo};
 
-use super::header_values::{is_true, short_text, text, whole_number};
+use super::headers::{content_type, is_true, text, whole_number};
 use super::reply::Reply;
-use super::request::{Address, StreamRequest};
-use super::server::StreamServer;
+use super::request::{Address, StreamRequest, StreamServer};
 use crate::failure::Failure;
 use crate::{rfc3339, stream_protocol as names};
 
 pub(crate) async fn put(
     server: &StreamServer,
     request: StreamRequest,
-) -> Result<Response<Body>, Failure> {
-    let headers = &request.headers;
-    let content_type = short_text(headers, &header::CONTENT_TYPE)?;
-    let content_type = content_type.filter(|text| !text.trim().is_empty());
-    let lifetime = lifetime(headers)?;
-    let fork = fork(headers, &request.address)?;
-    let closed = is_true(headers, &names::CLOSED);
+) -> Result<Response, Failure> {
+    let (address, headers) = (request.address, request.headers);
     let create = Create {
-        path: request.path,
-        content_type: content_type.map(ContentType::new),
-        lifetime,
-        closed,
-        fork,
+        path: address.stream()?,
+        content_type: content_type(&headers)?,
+        lifetime: lifetime(&headers)?,
+        closed: is_true(&headers, &names::CLOSED),
+        fork: fork(&headers, &address)?,
         body: server.body_limits.read(request.body).await?,
     };
-    server
-        .subscriptions
-        .before_growth(&create.path, true)
-        .await?;
+    let subscriptions = &server.subscriptions;
+    subscriptions.before_growth(&create.path, true).await?;
     let created = server.streams.create(create).await?;
     let reply = match created.created {
-        true => Reply::new(StatusCode::CREATED).with(header::LOCATION, request.address.url()),
+        true => Reply::new(StatusCode::CREATED).with(header::LOCATION, address.url()),
         false => Reply::new(StatusCode::OK),
     };
     let info = &created.info;
@@ -47,6 +39,35 @@ pub(crate) async fn put(
         .at(info.next)
         .closed(info.closed)
         .empty())
+}
+
+/// Does not renew the TTL.
+pub(crate) async fn head(
+    server: &StreamServer,
+    request: StreamRequest,
+) -> Result<Response, Failure> {
+    let info = server.streams.info(&request.address.stream()?).await?;
+    Ok(respond_with_info(&info))
+}
+
+pub(crate) fn respond_with_info(info: &StreamInfo) -> Response {
+    Reply::new(StatusCode::OK)
+        .with(header::CONTENT_TYPE, &info.content_type)
+        .at(info.next)
+        .closed(info.closed)
+        .with_some(names::TTL, info.ttl.map(|ttl| ttl.as_secs()))
+        .with_some(names::EXPIRES_AT, info.expires_at)
+        .caching("no-store")
+        .empty()
+}
+
+/// Keeps the data while forks need it.
+pub(crate) async fn delete(
+    server: &StreamServer,
+    request: StreamRequest,
+) -> Result<Response, Failure> {
+    server.streams.delete(&request.address.stream()?).await?;
+    Ok(Reply::new(StatusCode::NO_CONTENT).empty())
 }
 
 pub(crate) fn lifetime(headers: &HeaderMap) -> Result<Lifetime, Failure> {

@@ -3,7 +3,7 @@
 use everstep::{AnyEvent, Ctx, Engine, Payload, Result, Workflows};
 use everstep_server::{Access, Options, router};
 
-use crate::support::ask;
+use crate::support::send;
 
 async fn fine() -> Result<u32> {
     Ok(1)
@@ -27,9 +27,9 @@ async fn metrics_count_runs_and_requests() {
     let server = router(&engine, options);
     let run = engine.start_by_name("w", Payload::null()).await.unwrap();
     run.wait_json().await.unwrap();
-    ask(&server, "GET", "/workflows", &[], "").await;
-    let figures = ask(&server, "GET", "/metrics", &[], "").await;
-    let text = String::from_utf8(figures.body.to_vec()).unwrap();
+    send(&server, "GET", "/workflows", &[], "").await;
+    let metrics = send(&server, "GET", "/metrics", &[], "").await;
+    let text = String::from_utf8(metrics.body.to_vec()).unwrap();
     let requests =
         "everstep_http_requests_total{method=\"GET\",route=\"/workflows\",status=\"2xx\"} 1";
     for line in [
@@ -49,12 +49,12 @@ async fn metrics_count_runs_and_requests() {
 async fn a_server_is_live_but_not_ready_after_engine_shutdown() {
     let engine = engine().await;
     let server = router(&engine, Options::default());
-    let ready = ask(&server, "GET", "/health/ready", &[], "").await;
+    let ready = send(&server, "GET", "/health/ready", &[], "").await;
     assert_eq!(ready.status, 200, "health checks need no key");
     engine.shutdown().await;
-    let ready = ask(&server, "GET", "/health/ready", &[], "").await;
+    let ready = send(&server, "GET", "/health/ready", &[], "").await;
     assert_eq!(ready.status, 503);
     assert_eq!(ready.header("Retry-After"), "1");
-    let live = ask(&server, "GET", "/health/live", &[], "").await;
+    let live = send(&server, "GET", "/health/live", &[], "").await;
     assert_eq!(live.status, 200);
 }

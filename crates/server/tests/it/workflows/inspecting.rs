@@ -3,14 +3,14 @@
 use everstep::secs;
 use serde_json::json;
 
-use super::support::{refused, served};
-use crate::support::ask;
+use super::support::{assert_rejected, served};
+use crate::support::send;
 
 #[test]
 fn a_run_shows_its_steps_waits_and_open_rpcs() {
     served(async |served| {
         served.start("order", "o", "7").await;
-        let run = served.reach("o", "waiting").await;
+        let run = served.wait_for_status("o", "waiting").await;
         for (field, value) in [
             ("id", json!("o")),
             ("type", json!("order")),
@@ -69,17 +69,17 @@ fn a_wait_returns_when_the_run_ends_or_the_timeout_expires() {
             (&json!("completed"), &json!(40))
         );
         assert!(over["completedAt"].is_string());
-        refused(
+        assert_rejected(
             &served.get("/workflows/n?wait=ever").await,
             400,
             "invalid_request",
         );
-        refused(
+        assert_rejected(
             &served.get("/workflows/x?wait=1s").await,
             404,
             "unknown_run",
         );
-        refused(
+        assert_rejected(
             &served.get("/workflows/n?wiat=1s").await,
             400,
             "invalid_request",
@@ -91,7 +91,7 @@ fn a_wait_returns_when_the_run_ends_or_the_timeout_expires() {
 fn a_run_has_a_why_a_timeline_and_a_shape() {
     served(async |served| {
         served.start("order", "o", "7").await;
-        served.reach("o", "waiting").await;
+        served.wait_for_status("o", "waiting").await;
         let why = served.get("/workflows/o/why").await.json();
         assert_eq!(why["status"], "waiting");
         assert_eq!(why["reasons"][0]["kind"], "event");
@@ -102,7 +102,7 @@ fn a_run_has_a_why_a_timeline_and_a_shape() {
         let lines = served.get("/workflows/o/timeline").await.json();
         assert_eq!(lines[0]["kind"], "created");
         let accept = [("Accept", "application/x-ndjson")];
-        let response = ask(&served.app, "GET", "/workflows/o/timeline", &accept, "").await;
+        let response = send(&served.app, "GET", "/workflows/o/timeline", &accept, "").await;
         assert_eq!(response.header("content-type"), "application/x-ndjson");
         let text = String::from_utf8(response.body.to_vec()).unwrap();
         assert_eq!(text.lines().count(), lines.as_array().unwrap().len());
@@ -110,7 +110,7 @@ fn a_run_has_a_why_a_timeline_and_a_shape() {
         assert_eq!(chart.header("content-type"), "text/vnd.mermaid");
         assert!(chart.body.starts_with(b"flowchart TD"), "{chart:?}");
         let accept = [("Accept", "application/json")];
-        let shape = ask(&served.app, "GET", "/workflows/o/shape", &accept, "").await;
+        let shape = send(&served.app, "GET", "/workflows/o/shape", &accept, "").await;
         assert_eq!(shape.json()["workflow"], "order");
         let journal = served.get("/workflows/o/journal").await;
         let journal = String::from_utf8(journal.body.to_vec()).unwrap();
