@@ -14,7 +14,7 @@ pub struct Failure {
     pub code: String,
     /// The name of the error, such as its type.
     pub name: String,
-    /// A message for people.
+    /// A message for humans.
     pub message: String,
     /// Where it happened, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -28,7 +28,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure with one of the engine's codes.
+    /// Creates a failure with one of the engine's codes.
     #[must_use]
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self {
