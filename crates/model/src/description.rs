@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Payload;
 
-/// What an engine must know about a workflow whose code runs in another process.
+/// What the server knows about a workflow whose code runs in another process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Description {
     /// The JSON schema of the input.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -16,7 +17,7 @@ pub struct Description {
     /// The JSON schema of the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Payload>,
-    /// The events that the workflow accepts, with their schemas. `None` if it accepts any event.
+    /// The accepted events with their schemas; absent if the workflow accepts any event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<BTreeMap<String, Described>>,
     /// The rpcs that the workflow calls.
@@ -30,8 +31,9 @@ pub struct Description {
 /// The description of an event's payload or of an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs, reason = "plain data")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Described {
+    /// The JSON schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Payload>,
 }

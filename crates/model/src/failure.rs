@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 use crate::error_code::ErrorCode;
 use crate::limits;
 
-/// A failure: `{code, name, message, stack?, cause?, attempt}`.
+/// The cause of a failure, as data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failure {
-    /// An [`ErrorCode`], or a code of the application.
+    /// A permanent error code, or a code of the application.
     pub code: String,
     /// The name of the error, such as its type.
     pub name: String,

@@ -31,6 +31,8 @@ mod retry;
 #[allow(dead_code, unused_imports, reason = "other crates use the rest")]
 #[path = "../../samples/src/lib.rs"]
 mod samples;
+#[cfg(feature = "schema")]
+mod schema;
 mod status;
 mod text;
 mod time;

@@ -17,12 +17,10 @@ pub enum CallError {
     Transport(#[from] TransportError),
     /// The response did not come from an Everstep server.
     #[error("{address} is not an Everstep server ({detail}); check the URL")]
+    #[allow(missing_docs, reason = "plain data")]
     UnexpectedResponse {
-        /// The URL of the request.
         address: String,
-        /// Describes the response.
         detail: String,
-        /// The status of the response.
         status: Option<u16>,
     },
     /// The body could not be encoded as JSON.
