@@ -30,7 +30,7 @@ impl How {
 }
 
 /// An operation of a program.
-#[allow(missing_docs, reason = "the names of the fields say it")]
+#[allow(missing_docs, reason = "plain data")]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Op {
     /// A step that takes some time, after a number of failures.
@@ -108,7 +108,7 @@ pub enum Op {
 }
 
 /// The result of an operation.
-#[allow(missing_docs, reason = "the names of the fields say it")]
+#[allow(missing_docs, reason = "plain data")]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Seen {
     /// The value of a step. None if it failed and the failure is a result.
@@ -392,7 +392,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_use_every_primitive_sooner_or_later() {
+    fn random_programs_use_every_primitive() {
         let mut used = BTreeSet::new();
         for seed in 0..2_000 {
             let program = program(&mut Rng::new(seed, 9));

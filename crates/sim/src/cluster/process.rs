@@ -1,4 +1,4 @@
-//! A process: one life of a node or a worker. It loses everything but the store when it crashes.
+//! A process of a node or a worker. When it crashes, only the store survives.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use everstep_model::{NodeId, Timestamp};
 
 use crate::executor::{Executor, Group};
 
-/// One life of a node or a worker.
+/// A process of a node or a worker.
 pub(crate) struct Process {
     /// The machine that restarts it. None for a worker, which `keep_worker` restarts.
     pub(crate) machine: Option<usize>,

@@ -116,13 +116,13 @@ impl World {
     }
 
     /// Adds a line to the timeline.
-    pub fn say(&self, actor: &str, what: impl FnOnce() -> String) {
-        self.trace.say(self.executor.now(), actor, what);
+    pub fn log(&self, actor: &str, what: impl FnOnce() -> String) {
+        self.trace.log(self.executor.now(), actor, what);
     }
 
     /// Reports a violation.
     pub fn violated(&self, violation: Violation) {
-        self.say("CHECK", || violation.to_string());
+        self.log("CHECK", || violation.to_string());
         lock(&self.observed.violations).push(violation);
     }
 
@@ -170,7 +170,7 @@ impl World {
         outcomes: &[Outcome],
     ) {
         let at = true_time(self.executor.now());
-        self.say(&process.name, || {
+        self.log(&process.name, || {
             format!("      took effect: {}", describe_outcomes(outcomes))
         });
         self.journals().clock_has_shown(shown);

@@ -5,14 +5,15 @@ use std::ops::ControlFlow;
 use std::pin::Pin;
 
 use everstep::operation::{OneOf2, StepContext, Undo};
-use everstep::{AnyEvent, Ctx, Error, Payload, Result, Retry, RunId, RunMetadata, millis};
+use everstep::{
+    AnyEvent, Ctx, Error, Event as _, Payload, Result, Retry, RunId, RunMetadata, millis,
+};
 use futures_util::future::join_all;
 
 use super::clients::COLLECTOR;
 use super::env::Env;
 use super::workflows::{Ask, Item, Ping, Pong};
 use crate::program::{How, Op, Seen};
-use everstep::Event as _;
 
 type Boxed<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
@@ -31,7 +32,7 @@ fn run_sequence<'a>(
         let mut seen = Vec::with_capacity(ops.len());
         for (index, op) in ops.iter().enumerate() {
             let place = format!("{path}.{index}");
-            env.called(op.name());
+            env.record_call(op.name());
             seen.push(run_op(ctx, op, env, &place).await?);
         }
         Ok(seen)
@@ -90,7 +91,7 @@ async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, env: &Env, place: &str) -> Result<
     })
 }
 
-/// The value of the step at a location. No two locations have the same value.
+/// Returns the value of the step at a location. No two locations have the same value.
 pub(crate) fn value_of(run: &str, place: &str) -> String {
     format!("{run} {place}")
 }
@@ -103,7 +104,7 @@ async fn run_step(
 ) -> Result<Option<String>> {
     if how == How::Tried {
         let hopeless = || async {
-            env.works(takes_ms).await;
+            env.work(takes_ms).await;
             Err::<String, _>(Error::new("it never works"))
         };
         let tried = ctx.try_step(place, hopeless);
@@ -114,9 +115,9 @@ async fn run_step(
     let work = |step: StepContext| {
         let (env, run, place) = (env.clone(), run.clone(), place.to_owned());
         async move {
-            let attempts = env.begins(&run, &place, how, &step);
+            let attempts = env.begin_attempt(&run, &place, how, &step);
             let too_slow = how == How::TimesOut && attempts <= failures;
-            env.works(if too_slow { 5_000 } else { takes_ms }).await;
+            env.work(if too_slow { 5_000 } else { takes_ms }).await;
             let is_hopeless = how == How::BestEffort;
             if is_hopeless || attempts <= failures {
                 return Err(Error::new("it does not work yet"));
@@ -138,7 +139,7 @@ async fn run_step(
         }
         How::BestEffort => return step.retry(Retry::none()).best_effort().await,
     };
-    env.observes(&run, &value);
+    env.observe_result(&run, &value);
     Ok(Some(value))
 }
 
@@ -147,8 +148,8 @@ async fn run_step(
 async fn undo(env: &Env, run: &RunMetadata, value: &str, child: Option<&RunId>) -> Result<()> {
     let which = value.bytes().map(usize::from).sum::<usize>() % 3;
     let takes_ms = [0, 300, 2_000].get(which);
-    env.works(takes_ms.copied().unwrap_or_default()).await;
-    match env.undoes(run, value, child) {
+    env.work(takes_ms.copied().unwrap_or_default()).await;
+    match env.undo(run, value, child) {
         true => Ok(()),
         false => Err(Error::new("it cannot be undone yet")),
     }
