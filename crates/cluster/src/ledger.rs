@@ -20,7 +20,7 @@ pub(crate) enum EffectKind {
 pub(crate) struct Effect {
     pub(crate) kind: EffectKind,
     pub(crate) run: String,
-    pub(crate) place: String,
+    pub(crate) location: String,
     pub(crate) attempt: u32,
     pub(crate) key: String,
 }

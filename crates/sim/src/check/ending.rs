@@ -134,15 +134,15 @@ fn fits_all(ops: &[Op], seen: &[Seen], sources: &Sources<'_>, path: &str) -> Res
 }
 
 /// Whether an operation can have this result.
-fn fits(op: &Op, seen: &Seen, sources: &Sources<'_>, place: &str) -> Result<(), String> {
+fn fits(op: &Op, seen: &Seen, sources: &Sources<'_>, location: &str) -> Result<(), String> {
     let inner = |index: usize, ops: &[Op], seen: &[Seen]| {
-        fits_all(ops, seen, sources, &format!("{place}-{index}"))
+        fits_all(ops, seen, sources, &format!("{location}-{index}"))
     };
     let is_fine = match (op, seen) {
         (Op::Step { .. }, Seen::Did(_)) if sources.is_edited => true,
         (Op::Step { .. }, Seen::Did(Some(value))) => [sources.run, sources.original]
             .iter()
-            .any(|run| *value == value_of(run, place)),
+            .any(|run| *value == value_of(run, location)),
         (Op::Step { how, .. }, Seen::Did(None)) => how.may_fail(),
         (Op::Wait { .. } | Op::WaitAny { .. } | Op::TryEvent, Seen::Events(events)) => {
             events.len() <= 1
@@ -193,7 +193,7 @@ fn fits(op: &Op, seen: &Seen, sources: &Sources<'_>, place: &str) -> Result<(), 
     };
     match is_fine {
         true => Ok(()),
-        false => Err(format!("{op:?} at {place} gave {seen:?}")),
+        false => Err(format!("{op:?} at {location} gave {seen:?}")),
     }
 }
 

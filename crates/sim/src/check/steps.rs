@@ -79,10 +79,10 @@ pub(super) fn check_ledger(ledger: &Ledger) -> Vec<Violation> {
         if attempt.stream.is_none() {
             continue;
         }
-        let place = (attempt.stream, &attempt.run, &attempt.place);
-        let known: &mut &String = keys.entry(place).or_insert(&attempt.key);
+        let location = (attempt.stream, &attempt.run, &attempt.location);
+        let known: &mut &String = keys.entry(location).or_insert(&attempt.key);
         if *known != &attempt.key {
-            let what = format!("{place:?} was begun with two keys");
+            let what = format!("{location:?} was begun with two keys");
             found.push(Violation::of(10, what));
         }
     }
@@ -177,7 +177,7 @@ mod tests {
             run: "a".to_owned(),
             generation: 1,
             stream: Some(everstep_model::StreamNumber(1)),
-            place: "r.0".to_owned(),
+            location: "r.0".to_owned(),
             key: key.to_owned(),
         };
         let found = |keys: [&str; 2]| {

@@ -15,7 +15,7 @@ pub struct Attempt {
     /// The stream of the generation, if the process held it. The id of a removed run can be used again.
     pub stream: Option<StreamNumber>,
     /// The location in its program.
-    pub place: String,
+    pub location: String,
     pub key: String,
 }
 
@@ -88,21 +88,21 @@ impl Ledger {
 
     /// Records an attempt, and returns the number of attempts at its location.
     pub fn record_attempt(&mut self, attempt: Attempt) -> u32 {
-        let place = (
+        let location = (
             attempt.run.clone(),
             attempt.generation,
-            attempt.place.clone(),
+            attempt.location.clone(),
         );
         self.attempts.push(attempt);
-        let count = self.counts.entry(place).or_default();
+        let count = self.counts.entry(location).or_default();
         *count += 1;
         *count
     }
 
     /// Records an undo. The first one fails at every fourth location, so that undos are retried.
     pub fn record_undo(&mut self, run: &str, generation: u32, value: &str) -> bool {
-        let place = (run.to_owned(), generation, format!("undo {value}"));
-        let count = self.counts.entry(place).or_default();
+        let location = (run.to_owned(), generation, format!("undo {value}"));
+        let count = self.counts.entry(location).or_default();
         *count += 1;
         if value.len().is_multiple_of(4) && *count == 1 {
             return false;

@@ -48,7 +48,7 @@ impl Env {
     pub(crate) fn begin_attempt(
         &self,
         run: &RunMetadata,
-        place: &str,
+        location: &str,
         how: How,
         step: &StepContext,
     ) -> u32 {
@@ -57,12 +57,15 @@ impl Env {
         };
         let name = &process.name;
         world.log(name, || {
-            format!("  {} begins step {place}, attempt {}", run.id, step.attempt)
+            format!(
+                "  {} begins step {location}, attempt {}",
+                run.id, step.attempt
+            )
         });
         let (broken, stream) = {
             let journals = world.journals();
             let held = held_stream(&journals, run, process);
-            let broken = held.map(|stream| may_begin(stream, place, how, step));
+            let broken = held.map(|stream| may_begin(stream, location, how, step));
             (broken, held.map(|stream| stream.number))
         };
         broken.into_iter().flatten().for_each(|v| world.violated(v));
@@ -70,7 +73,7 @@ impl Env {
             run: run.id.to_string(),
             generation: run.generation.0,
             stream,
-            place: place.to_owned(),
+            location: location.to_owned(),
             key: step.idempotency_key(),
         })
     }
@@ -147,11 +150,16 @@ fn held_stream<'a>(
 /// Invariant 22: an effect that is recorded as undone is not undone again, and a child is not
 /// undone before it has completed.
 fn may_undo(stream: &Stream, value: &str, child: Option<&RunId>) -> Option<Violation> {
-    let place = value.split_once(' ').map_or(value, |(_, place)| place);
+    let location = value
+        .split_once(' ')
+        .map_or(value, |(_, location)| location);
     let mut is_undone = child.is_some();
     for entry in &stream.entries {
         let body = &entry.record.body;
-        if body.location().is_none_or(|at| at.name.as_str() != place) {
+        if body
+            .location()
+            .is_none_or(|at| at.name.as_str() != location)
+        {
             continue;
         }
         match body {
@@ -162,33 +170,33 @@ fn may_undo(stream: &Stream, value: &str, child: Option<&RunId>) -> Option<Viola
         }
     }
     is_undone.then(|| {
-        let what = format!("`{place}` is undone again, or was never done");
+        let what = format!("`{location}` is undone again, or was never done");
         stream.violation(22, what)
     })
 }
 
 /// Invariants 8 and 11: the holder of a run does not start a completed step again, and a fenced
 /// step starts only when its start is durable.
-fn may_begin(stream: &Stream, place: &str, how: How, step: &StepContext) -> Vec<Violation> {
+fn may_begin(stream: &Stream, location: &str, how: How, step: &StepContext) -> Vec<Violation> {
     let mut found = Vec::new();
     let mut is_done = false;
     let mut is_started = false;
     for entry in &stream.entries {
         match &entry.record.body {
-            Body::StepCompleted(done) if done.location.name.as_str() == place => is_done = true,
-            Body::UndoCompleted(undo) if undo.location.name.as_str() == place => is_done = false,
-            Body::StepStarted(start) if start.location.name.as_str() == place => {
+            Body::StepCompleted(done) if done.location.name.as_str() == location => is_done = true,
+            Body::UndoCompleted(undo) if undo.location.name.as_str() == location => is_done = false,
+            Body::StepStarted(start) if start.location.name.as_str() == location => {
                 is_started |= start.attempt == step.attempt;
             }
             _ => {}
         }
     }
     if is_done {
-        let what = format!("`{place}` is completed and was started again");
+        let what = format!("`{location}` is completed and was started again");
         found.push(stream.violation(8, what));
     }
     if how == How::Fenced && !is_started {
-        let what = format!("`{place}` started before its start was durable");
+        let what = format!("`{location}` started before its start was durable");
         found.push(stream.violation(11, what));
     }
     found
