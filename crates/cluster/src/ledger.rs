@@ -49,7 +49,7 @@ impl Ledger {
         Ok(Self(Some(file)))
     }
 
-    /// A ledger that discards all effects.
+    /// Creates a ledger that discards all effects.
     pub(crate) fn discarding() -> Self {
         Self(None)
     }

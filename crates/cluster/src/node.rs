@@ -163,7 +163,7 @@ async fn execute_commands(error: ClockError) {
     }
 }
 
-/// The lines of standard input, read by a thread.
+/// Returns the lines of standard input, read by a thread.
 fn stdin_lines() -> mpsc::UnboundedReceiver<String> {
     let (sender, receiver) = mpsc::unbounded_channel();
     std::thread::spawn(move || {

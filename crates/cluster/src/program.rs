@@ -46,7 +46,7 @@ impl Program {
         }
     }
 
-    /// The number of tokens that the program waits for.
+    /// Returns the number of tokens that the program waits for.
     pub(crate) fn events(&self) -> u64 {
         self.ops.iter().filter(|op| **op == Op::Event).count() as u64
     }

@@ -154,7 +154,7 @@ impl Interpreter {
         step.undo(undo).undo_retry(retry()).await
     }
 
-    /// A step that only records when it began.
+    /// Executes a step that only records when it began.
     async fn record_time(&self, ctx: &Ctx<AnyEvent>, location: String) -> Result<String> {
         let work = |step| self.work(EffectKind::Step, step, &location, 0, 0);
         ctx.step_with(&location, work).retry(retry()).await

@@ -50,7 +50,7 @@ async fn run_steps(engine: &Engine) {
     run.unwrap().wait_json().await.unwrap();
 }
 
-/// A workflow with consecutive steps.
+/// Executes consecutive steps.
 pub(crate) async fn steps(ctx: Ctx<AnyEvent>, count: u32) -> Result<()> {
     for _ in 0..count {
         ctx.step("step", || async { Ok::<_, Error>(RESULT.to_owned()) })

@@ -64,7 +64,8 @@ impl<'a, S: Hash, F: Fn(&[u8]) -> S> Session<'a, F> {
         }
     }
 
-    /// Half of the cases mutate only the corpus, so that they can be repeated by number.
+    /// Runs mutations. Half of them are mutations of the corpus only, so that they can be repeated
+    /// by number.
     fn mutate(&mut self, seeds: &[Vec<u8>], current_input: &CurrentInputFile) {
         let begin = Instant::now();
         let mut pool = seeds.to_vec();

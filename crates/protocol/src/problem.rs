@@ -44,7 +44,7 @@ impl Problem {
         self
     }
 
-    /// The error code, if this version knows it.
+    /// Returns the error code, if this version knows it.
     #[must_use]
     pub fn error_code(&self) -> Option<ErrorCode> {
         self.code.as_deref().and_then(ErrorCode::parse)

@@ -126,7 +126,7 @@ pub enum Stopped {
 }
 
 impl Executor {
-    /// An executor at time zero whose choices follow from the seed.
+    /// Creates an executor at time zero whose choices follow from the seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(Arc::new(Shared {

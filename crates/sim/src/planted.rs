@@ -12,8 +12,8 @@ use crate::observed::Violation;
 use crate::plan::{Limits, Plan};
 use crate::report::run_on_threads;
 
-/// The signs of a bug: the violated invariant and the check that noticed it. A seed that fails in
-/// any other way, for example with a panic, has not found the bug.
+/// Returns the signs of a bug: the violated invariant and the check that noticed it. A seed that
+/// fails in any other way, for example with a panic, has not found the bug.
 fn signs(bug: Bug) -> &'static [(u8, &'static str)] {
     match bug {
         Bug::NoEpochCheck | Bug::FenceDroppedByCompaction => &[(3, "appending")],
@@ -128,8 +128,8 @@ pub fn search_all(
     done
 }
 
-/// The result of each search: the number of seeds, the violated invariant and the check that
-/// noticed it.
+/// Returns the result of each search: the number of seeds, the violated invariant and the check
+/// that noticed it.
 #[must_use]
 pub fn table(results: &[(Bug, SearchResult)], first: u64) -> String {
     let mut text = format!(

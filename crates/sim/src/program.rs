@@ -166,7 +166,7 @@ pub const PRIMITIVES: &[&str] = &[
 ];
 
 impl Op {
-    /// The name in [`PRIMITIVES`].
+    /// Returns the name in [`PRIMITIVES`].
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -221,7 +221,7 @@ impl Op {
         )
     }
 
-    /// The sequences that it consists of.
+    /// Returns the sequences that it consists of.
     pub fn parts(&self) -> Vec<&[Op]> {
         match self {
             Self::Join(parts)
@@ -243,7 +243,7 @@ pub fn has(program: &[Op], is_such: &dyn Fn(&Op) -> bool) -> bool {
     program.iter().any(|op| is_such(op) || inside(op))
 }
 
-/// A random program.
+/// Returns a random program.
 pub(super) fn program(rng: &mut Rng) -> Vec<Op> {
     if rng.one_in(8) {
         return saga(rng);
@@ -310,7 +310,7 @@ fn operation(rng: &mut Rng, depth: u32) -> Op {
     simple(rng)
 }
 
-/// A loop that works for a while without a pause, and drops its records.
+/// Returns a loop that works for a while without a pause, and drops its records.
 fn grind(rng: &mut Rng) -> Op {
     let step = Op::Step {
         how: How::Plain,

@@ -28,7 +28,7 @@ impl Trace {
         timeline.add(Duration::from_micros(micros), &line);
     }
 
-    /// The timeline so far.
+    /// Returns the timeline so far.
     #[must_use]
     pub fn text(&self) -> String {
         let Some(timeline) = &self.0 else {

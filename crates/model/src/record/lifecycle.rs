@@ -54,8 +54,8 @@ records! {
 }
 
 impl Created {
-    /// A number that distinguishes the run from all other runs with its id. Effects on other runs
-    /// carry it.
+    /// Returns a number that distinguishes the run from all other runs with its id. Effects on
+    /// other runs carry it.
     #[must_use]
     pub fn identity(&self) -> Seed {
         if planted::is(Bug::NamesakesConfused) {
@@ -64,7 +64,7 @@ impl Created {
         self.mark.unwrap_or(self.seed)
     }
 
-    /// The operation of another run that started this one.
+    /// Returns the operation of another run that started this one.
     #[must_use]
     pub fn parent_link(&self) -> Option<Link> {
         let parent = self.parent.clone()?;

@@ -26,7 +26,7 @@ pub struct MintToken {
     pub lifetime: Option<String>,
 }
 
-/// The default view, which is meant for browsers.
+/// Returns the default view, which is meant for browsers.
 fn client() -> View {
     View::Client
 }

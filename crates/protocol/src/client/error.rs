@@ -29,7 +29,7 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// The error code, if the server sent one that this version knows.
+    /// Returns the error code, if the server sent one that this version knows.
     #[must_use]
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
@@ -38,7 +38,7 @@ impl CallError {
         }
     }
 
-    /// The status of the response, if there was one.
+    /// Returns the status of the response, if there was one.
     #[must_use]
     pub fn status(&self) -> Option<u16> {
         match self {

@@ -47,8 +47,8 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
     found
 }
 
-/// Every child that was called exists, with this parent or adopted by it, and every child was
-/// called by its parent.
+/// Checks that every child that was called exists, with this parent or adopted by it, and every
+/// child was called by its parent.
 pub(super) fn check_family(journals: &Journals) -> Vec<Violation> {
     let mut found = Vec::new();
     for stream in journals.streams() {

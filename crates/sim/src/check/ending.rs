@@ -7,7 +7,7 @@ use crate::observed::{Journals, Ledger, Stream, Violation};
 use crate::program::{Op, Seen, has};
 use crate::workload::{RANDOM, value_of};
 
-/// A run has one end, and it is the last record.
+/// Checks that a run has one end, and it is the last record.
 pub(super) fn check_end(stream: &Stream) -> Vec<Violation> {
     let ends = stream.entries.iter().skip(stream.copied);
     let ends = ends
@@ -32,7 +32,7 @@ pub(super) fn check_cancelled(stream: &Stream) -> Option<Violation> {
     is_ignored.then(|| stream.violation(16, "it completed after a request to cancel it"))
 }
 
-/// A waiter received the end of a generation of the run.
+/// Checks that each waiter received the end of a generation of the run.
 pub(super) fn check_answers(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
     let mut found = Vec::new();
     for (run, received) in &ledger.received {
@@ -52,7 +52,8 @@ pub(super) fn check_answers(journals: &Journals, ledger: &Ledger) -> Vec<Violati
     found
 }
 
-/// Every run of a program has a result that the program can have, unless an operator interfered.
+/// Checks that every run of a program has a result that the program can have, unless an operator
+/// interfered.
 pub(super) fn check_outcomes(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
     let mut found = Vec::new();
     for stream in journals.streams() {

@@ -53,7 +53,7 @@ fn is_enough(body: &Body) -> bool {
     matches!(body, Body::Event(event) if event.payload.as_str() == "null")
 }
 
-/// The tokens of the events that were sent to a journal, with their record numbers.
+/// Returns the tokens of the events that were sent to a journal, with their record numbers.
 fn tokens(stream: &Stream) -> impl Iterator<Item = (u64, RecordNumber)> {
     let own = stream.entries.iter().skip(stream.copied);
     own.filter_map(|entry| match &entry.record.body {
@@ -109,8 +109,8 @@ pub(super) fn check_sent(journals: &Journals, ledger: &Ledger) -> Vec<Violation>
     found
 }
 
-/// The collector returns every item that it received, once and in order. Items of other runs appear
-/// as often as in the journals of those runs.
+/// Checks that the collector returns every item that it received, once and in order. Items of other
+/// runs appear as often as in the journals of those runs.
 fn check_collected(journals: &Journals) -> Vec<Violation> {
     let mut found = Vec::new();
     let Some(collector) = journals.generations(COLLECTOR).last() else {

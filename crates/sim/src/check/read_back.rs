@@ -77,7 +77,7 @@ impl Stream {
     }
 }
 
-/// The ranges that loops report as dropped.
+/// Returns the ranges that loops report as dropped.
 fn dropped_in(entries: &[Entry]) -> Vec<RecordRange> {
     let reported = entries.iter().filter_map(|entry| match &entry.record.body {
         Body::LoopAdvanced(advanced) => Some(advanced.dropped.clone()),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::observed::{Deletion, Journals, Ledger, Stream, Violation};
 
-/// Every removal was requested, or the run had ended long enough before.
+/// Checks that every removal was requested, or the run had ended long enough before.
 pub(super) fn check(
     journals: &Journals,
     ledger: &Ledger,
@@ -50,7 +50,8 @@ fn may_delete(deletion: &Deletion, stream: &Stream) -> bool {
             .is_none_or(|answered| stream.created_at <= answered)
 }
 
-/// All generations are removed together, by the age of the last one, which is checked itself.
+/// Whether the run is removed together with a later generation, by the age of the last one, which
+/// is checked itself.
 fn is_removed_with_later_generation(journals: &Journals, run: &str, stream: &Stream) -> bool {
     let is_later = |other: &Stream| other.generation() > stream.generation();
     let mut generations = journals.generations(run);

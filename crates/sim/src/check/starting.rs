@@ -50,7 +50,7 @@ fn comes_after(journals: &Journals, first: &str, second: &str) -> bool {
     first_gone.is_some_and(|gone| last_created.is_some_and(|created| gone <= created))
 }
 
-/// A run has an input that a client gave it.
+/// Checks that a run has an input that a client gave it.
 fn check_inputs(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
     let mut found = Vec::new();
     for (run, programs) in &ledger.programs {

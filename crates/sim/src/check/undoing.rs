@@ -72,7 +72,8 @@ impl<'a> Undos<'a> {
         self.over.push(what);
     }
 
-    /// An explicit rollback of the program undoes what its pass has done when it calls it.
+    /// Whether the order is wrong. An explicit rollback of the program undoes what its pass has
+    /// done when it calls it.
     fn is_out_of_order(&self, program: &[Op]) -> bool {
         let is_left_out = |live: &Live<'_>| live.is_late || live.pass < self.pass;
         let is_passed_by = match rolls_back(program) {

@@ -15,7 +15,7 @@ use super::world::{Programs, World};
 use crate::plan::Plan;
 use crate::stores::Stores;
 
-/// A world in which no process runs yet.
+/// Creates a world in which no process runs yet.
 #[must_use]
 pub(crate) fn build_world(
     plan: Plan,

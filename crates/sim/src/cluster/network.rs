@@ -26,7 +26,7 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 type Answer = Result<Response<Bytes>, TransportError>;
 
-/// The router that serves an engine to workers.
+/// Returns the router that serves an engine to workers.
 pub(super) fn serve(engine: &Engine, time_to_live: Duration) -> Router {
     let mut options = Options::default();
     options.worker_time_to_live = time_to_live;

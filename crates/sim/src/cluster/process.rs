@@ -47,7 +47,7 @@ impl Process {
         executor.now() < self.cut_off_until.load(Ordering::Relaxed)
     }
 
-    /// The latest time that its clock has shown.
+    /// Returns the latest time that its clock has shown.
     pub(crate) fn clock_shown(&self) -> Timestamp {
         Timestamp::from_millis(self.shown.load(Ordering::Relaxed))
     }
@@ -64,7 +64,7 @@ impl Process {
         self.retired.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The node id of its engine, once the engine has a lease.
+    /// Returns the node id of its engine, once the engine has a lease.
     pub(crate) fn node(&self) -> Option<NodeId> {
         let node = self.node.load(Ordering::Relaxed);
         (node != 0).then_some(NodeId(node))

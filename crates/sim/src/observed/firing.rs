@@ -11,7 +11,7 @@ use everstep_store::{Commit, Outcome, TimerRow};
 use super::stream::Stream;
 use super::violation::Violation;
 
-/// The timer that a record reports as fired.
+/// Returns the timer that a record reports as fired.
 fn fired(body: &Body, stream: StreamNumber) -> Option<TimerRow> {
     match body {
         Body::TimerFired(fired) => Some(TimerRow {
@@ -74,7 +74,7 @@ pub(crate) fn check_clock(
     found
 }
 
-/// The commits of a batch that took effect in an existing stream.
+/// Returns the commits of a batch that took effect in an existing stream.
 fn landed<'a>(
     batch: &'a [Commit],
     outcomes: &'a [Outcome],

@@ -23,7 +23,7 @@ mod tests {
     use super::super::Journals;
     use super::super::samples::{FINE, at, broken, committed, creation, executor, inbox_event};
 
-    /// A run that suspends after its creation and then receives an event.
+    /// Checks a run that suspends after its creation and then receives an event.
     fn found(marks_event: bool) -> Vec<u8> {
         let mut journals = Journals::default();
         let created = creation("a");
