@@ -35,7 +35,7 @@ pub(crate) struct Observed {
     /// The end of the run as reported by each response, with the true time in milliseconds.
     pub(crate) ends: Vec<(Outcome, u64)>,
     /// Unexpected responses.
-    pub(crate) strange: Vec<String>,
+    pub(crate) unexpected: Vec<String>,
     /// The number of requests without a response or with a temporary error.
     pub(crate) retried: u64,
 }
@@ -102,7 +102,7 @@ impl Observed {
             created: 0,
             tokens: 0,
             ends: Vec::new(),
-            strange: Vec::new(),
+            unexpected: Vec::new(),
             retried: 0,
         }
     }
@@ -148,7 +148,7 @@ impl Client<'_> {
         let Ok(call) = Call::post("workflows").json(&request) else {
             return;
         };
-        if let Some(answer) = self.ask::<StartAnswer>(&call).await {
+        if let Some(answer) = self.request::<StartAnswer>(&call).await {
             self.observed.started = true;
             self.observed.created += u32::from(answer.created);
         }
@@ -160,13 +160,14 @@ impl Client<'_> {
             return;
         };
         let id = format!("{}-{token}", self.observed.run);
-        self.ask::<EventAnswer>(&call.header(DEDUP_ID, &id)).await;
+        self.request::<EventAnswer>(&call.header(DEDUP_ID, &id))
+            .await;
     }
 
     async fn wait_for_end(&mut self) {
         let call = Call::get(format!("workflows/{}?wait=5s", self.observed.run));
         while !self.shared.is_over() {
-            let Some(view) = self.ask::<RunView>(&call).await else {
+            let Some(view) = self.request::<RunView>(&call).await else {
                 return;
             };
             let outcome = match view.status {
@@ -176,7 +177,7 @@ impl Client<'_> {
                 }
                 RunStatus::Failed => Outcome::Failed,
                 status if status.is_terminal() => {
-                    return self.observed.strange.push(format!("it is {status:?}"));
+                    return self.observed.unexpected.push(format!("it is {status:?}"));
                 }
                 _ => continue,
             };
@@ -186,7 +187,7 @@ impl Client<'_> {
 
     /// Sends the request to one node after the other until one responds. Returns `None` if none
     /// does before the test is over.
-    async fn ask<T: DeserializeOwned>(&mut self, call: &Call) -> Option<T> {
+    async fn request<T: DeserializeOwned>(&mut self, call: &Call) -> Option<T> {
         while !self.shared.is_over() {
             let api = self.rng.index(self.shared.apis.len());
             let api = self.shared.apis.get(api)?;
@@ -198,7 +199,7 @@ impl Client<'_> {
                 Ok(answer) => return Some(answer),
                 Err(error) if is_temporary(&error) => self.observed.retried += 1,
                 Err(error) => {
-                    self.observed.strange.push(error.to_string());
+                    self.observed.unexpected.push(error.to_string());
                     return None;
                 }
             }
@@ -208,7 +209,7 @@ impl Client<'_> {
     }
 }
 
-/// Whether the error is temporary: no response, or a response that says so. An unknown workflow is
+/// Whether the error is temporary: no response, or the status 503. An unknown workflow is
 /// temporary too, because workers register it later.
 fn is_temporary(error: &CallError) -> bool {
     matches!(error, CallError::Transport(_))

@@ -44,7 +44,7 @@ impl Cluster {
             .collect()
     }
 
-    /// Describes processes that exited without being asked to.
+    /// Describes processes that exited unexpectedly.
     pub(crate) fn unexpected_exits(&self) -> Vec<String> {
         self.nodes.iter().filter_map(Node::has_ended).collect()
     }

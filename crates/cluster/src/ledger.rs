@@ -20,7 +20,7 @@ pub(crate) enum EffectKind {
 pub(crate) struct Effect {
     pub(crate) kind: EffectKind,
     pub(crate) run: String,
-    pub(crate) place: String,
+    pub(crate) location: String,
     pub(crate) attempt: u32,
     pub(crate) key: String,
 }
@@ -49,7 +49,7 @@ impl Ledger {
         Ok(Self(Some(file)))
     }
 
-    /// A ledger that discards all effects.
+    /// Creates a ledger that discards all effects.
     pub(crate) fn discarding() -> Self {
         Self(None)
     }

@@ -22,7 +22,7 @@ use crate::wrong_clock::{ClockError, WrongClock};
 
 /// The lease duration, after which other nodes take over the runs of a silent node.
 pub(crate) const LEASE: Duration = Duration::from_secs(2);
-/// How often a node looks for work for which it received no hint.
+/// The interval at which a node searches for work without a hint.
 pub(crate) const SWEEP: Duration = Duration::from_secs(2);
 /// The delay before a starting node tries to reach an unavailable database again.
 const START_RETRY_DELAY: Duration = Duration::from_millis(300);
@@ -105,14 +105,14 @@ async fn open(arguments: &NodeArguments, error: &ClockError) -> anyhow::Result<E
 
 /// Whether the only problem is that the database is unavailable.
 fn is_unavailable(error: &anyhow::Error) -> bool {
-    let away = |error: &StoreError| matches!(error, StoreError::Unavailable { .. });
+    let is_outage = |error: &StoreError| matches!(error, StoreError::Unavailable { .. });
     error.chain().any(|cause| {
         if let Some(everstep::OpenError::Engine(everstep::errors::Unavailable::Store(error))) =
             cause.downcast_ref()
         {
-            return away(error);
+            return is_outage(error);
         }
-        cause.downcast_ref::<StoreError>().is_some_and(away)
+        cause.downcast_ref::<StoreError>().is_some_and(is_outage)
     })
 }
 
@@ -163,7 +163,7 @@ async fn execute_commands(error: ClockError) {
     }
 }
 
-/// The lines of standard input, read by a thread.
+/// Returns the lines of standard input, read by a thread.
 fn stdin_lines() -> mpsc::UnboundedReceiver<String> {
     let (sender, receiver) = mpsc::unbounded_channel();
     std::thread::spawn(move || {

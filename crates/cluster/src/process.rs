@@ -184,7 +184,7 @@ fn pid_of(child: &Child) -> anyhow::Result<Pid> {
     Pid::from_raw(id).context("no such process")
 }
 
-/// The process state from `/proc`.
+/// Returns the process state from `/proc`.
 fn state_of(pid: Pid) -> Option<char> {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
     stat.rsplit_once(") ")?.1.chars().next()

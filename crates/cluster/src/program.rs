@@ -46,7 +46,7 @@ impl Program {
         }
     }
 
-    /// The number of tokens that the program waits for.
+    /// Returns the number of tokens that the program waits for.
     pub(crate) fn events(&self) -> u64 {
         self.ops.iter().filter(|op| **op == Op::Event).count() as u64
     }
@@ -62,39 +62,39 @@ impl Program {
 }
 
 /// Returns the path of an operation within a sequence.
-pub(crate) fn place(path: &str, index: usize) -> String {
+pub(crate) fn location(path: &str, index: usize) -> String {
     format!("{path}.{index}")
 }
 
 /// Returns the ID of the child at this path.
-pub(crate) fn child_id(run: &str, place: &str) -> String {
-    format!("{run}.{place}")
+pub(crate) fn child_id(run: &str, location: &str) -> String {
+    format!("{run}.{location}")
 }
 
 /// Returns the result of a step.
-pub(crate) fn value(run: &str, place: &str) -> String {
-    format!("{run} {place}")
+pub(crate) fn value(run: &str, location: &str) -> String {
+    format!("{run} {location}")
 }
 
 fn sequence(run: &str, path: &str, ops: &[Op], token: &mut u64) -> Vec<String> {
     let mut all = Vec::new();
     for (index, op) in ops.iter().enumerate() {
-        let place = place(path, index);
+        let location = location(path, index);
         match op {
-            Op::Step { .. } | Op::Fenced { .. } => all.push(value(run, &place)),
+            Op::Step { .. } | Op::Fenced { .. } => all.push(value(run, &location)),
             Op::Sleep { .. } => {}
-            Op::Child(ops) => all.extend(sequence(&child_id(run, &place), "r", ops, &mut 0)),
+            Op::Child(ops) => all.extend(sequence(&child_id(run, &location), "r", ops, &mut 0)),
             Op::Event => {
                 *token += 1;
                 all.push(format!("token {token}"));
             }
             Op::Join(parts) => {
                 for (number, ops) in parts.iter().enumerate() {
-                    let path = format!("{place}-{number}");
+                    let path = format!("{location}-{number}");
                     all.extend(sequence(run, &path, ops, &mut 0));
                 }
             }
-            Op::Loop { times } => all.push(format!("{times} times {place}")),
+            Op::Loop { times } => all.push(format!("{times} times {location}")),
         }
     }
     all

@@ -15,7 +15,7 @@ use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 
 use crate::ledger::{Effect, EffectKind, Ledger};
-use crate::program::{Op, Program, child_id, place, value};
+use crate::program::{Op, Program, child_id, location, value};
 
 pub(crate) const PROGRAM: &str = "program";
 
@@ -78,26 +78,31 @@ impl Interpreter {
         Box::pin(async move {
             let mut all = Vec::new();
             for (index, op) in ops.iter().enumerate() {
-                all.extend(self.operation(ctx, op, place(&path, index)).await?);
+                all.extend(self.operation(ctx, op, location(&path, index)).await?);
             }
             Ok(all)
         })
     }
 
-    async fn operation(&self, ctx: &Ctx<AnyEvent>, op: &Op, place: String) -> Result<Vec<String>> {
+    async fn operation(
+        &self,
+        ctx: &Ctx<AnyEvent>,
+        op: &Op,
+        location: String,
+    ) -> Result<Vec<String>> {
         Ok(match op {
             Op::Step { takes_ms, failures } => {
-                vec![self.step(ctx, &place, *takes_ms, *failures).await?]
+                vec![self.step(ctx, &location, *takes_ms, *failures).await?]
             }
             Op::Fenced { takes_ms } => {
-                let work = |step| self.work(EffectKind::Fenced, step, &place, *takes_ms, 0);
-                let step = ctx.step_with(&place, work).retry(retry());
+                let work = |step| self.work(EffectKind::Fenced, step, &location, *takes_ms, 0);
+                let step = ctx.step_with(&location, work).retry(retry());
                 vec![step.fenced().await?]
             }
             Op::Sleep { ms } => {
-                self.record_time(ctx, format!("{place}-before")).await?;
-                ctx.sleep(&place, millis(*ms)).await?;
-                self.record_time(ctx, format!("{place}-after")).await?;
+                self.record_time(ctx, format!("{location}-before")).await?;
+                ctx.sleep(&location, millis(*ms)).await?;
+                self.record_time(ctx, format!("{location}-after")).await?;
                 Vec::new()
             }
             Op::Child(ops) => {
@@ -106,8 +111,8 @@ impl Interpreter {
                     fails: false,
                 };
                 let input = Payload::from_value(&program)?;
-                let child = ctx.child_by_name(PROGRAM, input).place(&place);
-                child.id(child_id(&self.run, &place)).await?.decode()?
+                let child = ctx.child_by_name(PROGRAM, input).place(&location);
+                child.id(child_id(&self.run, &location)).await?.decode()?
             }
             Op::Event => {
                 let Token(token) = ctx.event::<Token>().await?;
@@ -115,23 +120,23 @@ impl Interpreter {
             }
             Op::Join(parts) => {
                 let each = parts.iter().enumerate();
-                let all = each.map(|(n, ops)| self.sequence(ctx, ops, format!("{place}-{n}")));
+                let all = each.map(|(n, ops)| self.sequence(ctx, ops, format!("{location}-{n}")));
                 let all = join_all(all).await.into_iter().collect::<Result<Vec<_>>>();
                 all?.into_iter().flatten().collect()
             }
-            Op::Loop { times } => vec![self.repeat(ctx, &place, *times).await?],
+            Op::Loop { times } => vec![self.repeat(ctx, &location, *times).await?],
         })
     }
 
     async fn step(
         &self,
         ctx: &Ctx<AnyEvent>,
-        place: &str,
+        location: &str,
         takes_ms: u64,
         failures: u32,
     ) -> Result<String> {
-        let work = |step| self.work(EffectKind::Step, step, place, takes_ms, failures);
-        let step = ctx.step_with(place, work).retry(retry());
+        let work = |step| self.work(EffectKind::Step, step, location, takes_ms, failures);
+        let step = ctx.step_with(location, work).retry(retry());
         if !self.undoes {
             return step.await;
         }
@@ -140,7 +145,7 @@ impl Interpreter {
             ledger.write(&Effect {
                 kind: EffectKind::Undo,
                 run,
-                place: done,
+                location: done,
                 attempt: 0,
                 key: String::new(),
             });
@@ -149,36 +154,36 @@ impl Interpreter {
         step.undo(undo).undo_retry(retry()).await
     }
 
-    /// A step that only records when it began.
-    async fn record_time(&self, ctx: &Ctx<AnyEvent>, place: String) -> Result<String> {
-        let work = |step| self.work(EffectKind::Step, step, &place, 0, 0);
-        ctx.step_with(&place, work).retry(retry()).await
+    /// Executes a step that only records when it began.
+    async fn record_time(&self, ctx: &Ctx<AnyEvent>, location: String) -> Result<String> {
+        let work = |step| self.work(EffectKind::Step, step, &location, 0, 0);
+        ctx.step_with(&location, work).retry(retry()).await
     }
 
-    async fn repeat(&self, ctx: &Ctx<AnyEvent>, place: &str, times: u32) -> Result<String> {
+    async fn repeat(&self, ctx: &Ctx<AnyEvent>, location: &str, times: u32) -> Result<String> {
         let iteration = |ctx: Ctx<AnyEvent>, n: u32| async move {
-            self.step(&ctx, &format!("{place}i{n}"), 20, 0).await?;
+            self.step(&ctx, &format!("{location}i{n}"), 20, 0).await?;
             Ok(match n + 1 >= times {
                 true => ControlFlow::Break(n + 1),
                 false => ControlFlow::Continue(n + 1),
             })
         };
-        let done = ctx.repeat(place, 0, iteration).keep(1).await?;
-        Ok(format!("{done} times {place}"))
+        let done = ctx.repeat(location, 0, iteration).keep(1).await?;
+        Ok(format!("{done} times {location}"))
     }
 
     fn work(
         &self,
         kind: EffectKind,
         step: StepContext,
-        place: &str,
+        location: &str,
         takes_ms: u64,
         failures: u32,
     ) -> impl Future<Output = Result<String>> + Send + 'static {
         let effect = Effect {
             kind,
             run: self.run.clone(),
-            place: place.to_owned(),
+            location: location.to_owned(),
             attempt: step.attempt,
             key: step.idempotency_key(),
         };
@@ -188,7 +193,7 @@ impl Interpreter {
             tokio::time::sleep(Duration::from_millis(takes_ms)).await;
             match effect.attempt <= failures {
                 true => Err(Error::new("it does not work yet")),
-                false => Ok(value(&effect.run, &effect.place)),
+                false => Ok(value(&effect.run, &effect.location)),
             }
         }
     }

@@ -24,7 +24,7 @@ pub(crate) fn decode() -> Operation {
     })
 }
 
-/// The records that a commit writes when a step completes.
+/// Returns the record that a commit writes when a step completes.
 pub(crate) fn step_completed(number: u32) -> Record {
     let body = StepCompleted {
         location: Location::root(Name::new("step").unwrap(), number),

@@ -27,13 +27,13 @@ struct Streams {
     fences: Vec<(StreamNumber, Fence)>,
     /// Records per commit.
     length: u64,
-    _place: TempDir,
+    _folder: TempDir,
 }
 
 impl Streams {
     fn create() -> Self {
-        let place = tempfile::tempdir().unwrap();
-        let store = EmbeddedStore::open(place.path(), Arc::new(TestClock::at(NOW))).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let store = EmbeddedStore::open(folder.path(), Arc::new(TestClock::at(NOW))).unwrap();
         let batch: Vec<Commit> = (0..BATCH).map(creation).collect();
         let outcomes = block_on(store.commit(&batch)).unwrap();
         let fences = outcomes.into_iter().map(|outcome| match outcome {
@@ -44,7 +44,7 @@ impl Streams {
             store,
             fences: fences.collect(),
             length: 1,
-            _place: place,
+            _folder: folder,
         }
     }
 

@@ -50,7 +50,7 @@ async fn run_steps(engine: &Engine) {
     run.unwrap().wait_json().await.unwrap();
 }
 
-/// A workflow with consecutive steps.
+/// Executes consecutive steps.
 pub(crate) async fn steps(ctx: Ctx<AnyEvent>, count: u32) -> Result<()> {
     for _ in 0..count {
         ctx.step("step", || async { Ok::<_, Error>(RESULT.to_owned()) })
@@ -72,11 +72,11 @@ async fn event(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
     Ok(())
 }
 
-/// An engine with the workflows above, and the thread it runs on.
+/// An engine with the workflows above, and the runtime that executes it.
 pub(crate) struct World {
     thread: Runtime,
     engine: Engine,
-    _place: TempDir,
+    _folder: TempDir,
 }
 
 impl World {
@@ -86,10 +86,10 @@ impl World {
             .start_paused(true)
             .build()
             .unwrap();
-        let place = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().unwrap();
         let engine = thread.block_on(async {
             let runtime = Arc::new(VirtualRuntime::new(7));
-            let store = EmbeddedStore::open(place.path(), runtime.clone()).unwrap();
+            let store = EmbeddedStore::open(folder.path(), runtime.clone()).unwrap();
             Engine::on_store(Arc::new(store))
                 .bus(Arc::new(LocalBus::new()))
                 .runtime(runtime)
@@ -105,7 +105,7 @@ impl World {
         Self {
             thread,
             engine,
-            _place: place,
+            _folder: folder,
         }
     }
 

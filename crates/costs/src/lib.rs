@@ -33,37 +33,37 @@ pub struct Piece {
 pub const PIECES: &[Piece] = &[
     Piece {
         name: "encode",
-        about: "the frame of one step's result is written as bytes",
+        about: "encodes the frame of one step's result",
         prepare: codec::encode,
     },
     Piece {
         name: "decode",
-        about: "the frame of one step's result is read back",
+        about: "decodes the frame of one step's result",
         prepare: codec::decode,
     },
     Piece {
         name: "replay",
-        about: "a journal of 100 steps is replayed against its code",
+        about: "replays a journal of 100 steps",
         prepare: replay::hundred_steps,
     },
     Piece {
         name: "commit",
-        about: "64 results of steps become durable in one batch of the embedded store",
+        about: "commits 64 results of steps in one batch to the embedded store",
         prepare: commit::batch,
     },
     Piece {
         name: "ten-steps",
-        about: "a run of ten steps from its start to its durable result, alone",
+        about: "executes a run of ten steps from its start to its durable result",
         prepare: engine::one_run,
     },
     Piece {
         name: "ten-steps-64",
-        about: "64 runs of ten steps at the same time",
+        about: "executes 64 runs of ten steps concurrently",
         prepare: engine::many_runs,
     },
     Piece {
         name: "event",
-        about: "a run waits for an event, gets it and ends",
+        about: "executes a run that waits for an event and receives it",
         prepare: engine::one_event,
     },
 ];

@@ -18,7 +18,7 @@ pub(crate) fn hundred_steps() -> Operation {
     })
 }
 
-/// The journal of a run that has completed its steps.
+/// Returns the journal of a run that has completed its steps.
 fn recorded() -> Vec<Entry> {
     let world = World::new();
     world.block_on(async |engine| {

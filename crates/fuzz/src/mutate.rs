@@ -3,10 +3,10 @@
 use crate::random::Random;
 
 /// The maximum size of an input.
-const LONGEST: usize = 96 * 1024;
+const INPUT_BYTES_MAX: usize = 96 * 1024;
 
 /// Numbers at the boundaries of encodings, and words with a meaning in some format.
-const HURTS: &[&[u8]] = &[
+const CRITICAL: &[&[u8]] = &[
     b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
     b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02",
     b"\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01",
@@ -45,7 +45,7 @@ pub(crate) fn mutated(random: &mut Random, pool: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = random.pick(pool).clone();
     for _ in 0..=random.below(8) {
         change(random, &mut bytes, pool);
-        bytes.truncate(LONGEST);
+        bytes.truncate(INPUT_BYTES_MAX);
     }
     bytes
 }
@@ -64,12 +64,12 @@ fn change(random: &mut Random, bytes: &mut Vec<u8>, pool: &[Vec<u8>]) {
         5 => bytes.truncate(at),
         6 => drop(bytes.drain(range)),
         7 => {
-            let hurt = *random.pick(HURTS);
-            bytes.splice(at..at, hurt.iter().copied());
+            let critical = *random.pick(CRITICAL);
+            bytes.splice(at..at, critical.iter().copied());
         }
         8 => {
-            let hurt = *random.pick(HURTS);
-            bytes.splice(range, hurt.iter().copied());
+            let critical = *random.pick(CRITICAL);
+            bytes.splice(range, critical.iter().copied());
         }
         9 => {
             let other = random.pick(pool);
@@ -108,7 +108,7 @@ fn nudged(random: &mut Random, byte: Option<&u8>) -> u8 {
 /// Repeats a part of the input, sometimes up to the maximum size, to test depth and length.
 fn repeat(random: &mut Random, bytes: &mut Vec<u8>, range: std::ops::Range<usize>) {
     let part = bytes[range.clone()].to_vec();
-    let fits = (LONGEST - bytes.len().min(LONGEST)) / part.len().max(1);
+    let fits = (INPUT_BYTES_MAX - bytes.len().min(INPUT_BYTES_MAX)) / part.len().max(1);
     let times = match random.below(64) {
         0 => fits,
         _ => random.below(16).min(fits),

@@ -14,10 +14,10 @@ static HOOK: Once = Once::new();
 /// usual.
 pub(crate) fn catch<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     HOOK.call_once(|| {
-        let loud = take_hook();
+        let print = take_hook();
         set_hook(Box::new(move |panic| {
             if DEPTH.get() == 0 {
-                loud(panic);
+                print(panic);
             }
         }));
     });

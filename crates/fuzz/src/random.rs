@@ -3,7 +3,7 @@
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// The random numbers of one case.
+    /// Creates the random numbers of one case.
     pub(crate) fn of_case(seed: u64, case: u64) -> Self {
         let mut random = Self(seed ^ case.wrapping_mul(0xa076_1d64_78bd_642f));
         random.next();

@@ -47,7 +47,7 @@ impl<'a, S: Hash, F: Fn(&[u8]) -> S> Session<'a, F> {
         let current_input = CurrentInputFile::new(&self.settings);
         for Input { path, bytes } in &corpus {
             current_input.write(bytes);
-            match self.problem(bytes) {
+            match self.run_target(bytes) {
                 Err(problem) => panic!("{}: {problem}", path.display()),
                 Ok(seen) => self.known.insert(seen),
             };
@@ -56,15 +56,16 @@ impl<'a, S: Hash, F: Fn(&[u8]) -> S> Session<'a, F> {
         match self.settings.length {
             Length::Only(case) => {
                 let mutant = mutated(&mut Random::of_case(self.settings.seed, case), &seeds);
-                if let Err(problem) = self.problem(&mutant) {
-                    self.found(case, mutant, &problem);
+                if let Err(problem) = self.run_target(&mutant) {
+                    self.fail(case, mutant, &problem);
                 }
             }
             Length::Cases(_) | Length::Time(_) => self.mutate(&seeds, &current_input),
         }
     }
 
-    /// Half of the cases mutate only the corpus, so that they can be repeated by number.
+    /// Runs mutations. Half of them are mutations of the corpus only, so that they can be repeated
+    /// by number.
     fn mutate(&mut self, seeds: &[Vec<u8>], current_input: &CurrentInputFile) {
         let begin = Instant::now();
         let mut pool = seeds.to_vec();
@@ -84,8 +85,8 @@ impl<'a, S: Hash, F: Fn(&[u8]) -> S> Session<'a, F> {
             let from: &[Vec<u8>] = if case % 2 == 0 { seeds } else { &pool };
             let mutant = mutated(&mut random, from);
             current_input.write(&mutant);
-            match self.problem(&mutant) {
-                Err(problem) => self.found(case, mutant, &problem),
+            match self.run_target(&mutant) {
+                Err(problem) => self.fail(case, mutant, &problem),
                 Ok(seen) => {
                     let is_new = self.known.len() < POOL_MAX && self.known.insert(seen);
                     if is_new && mutant.len() <= POOLED_BYTES_MAX {
@@ -97,7 +98,7 @@ impl<'a, S: Hash, F: Fn(&[u8]) -> S> Session<'a, F> {
     }
 
     /// Returns a hash of the target's summary, or a description of the failure.
-    fn problem(&self, bytes: &[u8]) -> Result<u64, String> {
+    fn run_target(&self, bytes: &[u8]) -> Result<u64, String> {
         let mut seen = None;
         let used = allocation_counter::measure(|| {
             seen = Some(quiet::catch(|| {
@@ -106,21 +107,21 @@ impl<'a, S: Hash, F: Fn(&[u8]) -> S> Session<'a, F> {
                 hasher.finish()
             }));
         });
-        let seen = seen.expect("it was called");
+        let seen = seen.expect("measure calls the closure");
         let seen = seen.map_err(|panic| format!("it panics: {panic}"))?;
         let allowed = BYTES_FREE + BYTES_PER_BYTE * bytes.len() as u64;
         match used.bytes_max {
             most if most > allowed => Err(format!(
-                "{} bytes of input take {most} bytes of memory",
+                "{} bytes of input need {most} bytes of memory",
                 bytes.len()
             )),
             _ => Ok(seen),
         }
     }
 
-    fn found(&self, case: u64, bytes: Vec<u8>, problem: &str) -> ! {
-        let small = smallest(bytes, |bytes| self.problem(bytes).is_err());
-        let problem = self.problem(&small).err().unwrap_or(problem.to_owned());
+    fn fail(&self, case: u64, bytes: Vec<u8>, problem: &str) -> ! {
+        let small = smallest(bytes, |bytes| self.run_target(bytes).is_err());
+        let problem = self.run_target(&small).err().unwrap_or(problem.to_owned());
         let kept = match self.settings.keeps_findings() {
             true => format!("kept as {}", corpus::keep(self.folder, &small).display()),
             false => "keep it in the corpus".to_owned(),
@@ -191,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_found_made_small_and_can_be_repeated() {
+    fn a_panic_is_found_and_minimised_and_can_be_repeated() {
         let text = message(planted, Length::Cases(20_000));
         assert!(text.contains("it panics: planted"), "{text}");
         assert!(text.contains("b\"hg\""), "{text}");
@@ -199,17 +200,17 @@ mod tests {
     }
 
     #[test]
-    fn an_input_that_takes_too_much_memory_is_found() {
-        let hoards = |bytes: &[u8]| match bytes.first() {
+    fn an_input_that_needs_too_much_memory_is_found() {
+        let allocates = |bytes: &[u8]| match bytes.first() {
             Some(b'a') => 0,
             _ => Vec::<u8>::with_capacity(1 << 20).capacity() & 1,
         };
-        let text = message(hoards, Length::Cases(2_000));
+        let text = message(allocates, Length::Cases(2_000));
         assert!(text.contains("bytes of memory"), "{text}");
     }
 
     #[test]
-    fn what_is_sound_passes() {
+    fn a_correct_target_passes() {
         assert_eq!(message(|bytes| bytes.len(), Length::Cases(500)), "");
     }
 }

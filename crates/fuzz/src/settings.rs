@@ -33,7 +33,7 @@ impl Settings {
         let seed = number("EVERSTEP_FUZZ_SEED");
         Self {
             target: target.to_owned(),
-            seed: seed.unwrap_or_else(|| minutes.map_or(SEED, |_| today())),
+            seed: seed.unwrap_or_else(|| minutes.map_or(SEED, |_| seed_from_clock())),
             length,
         }
     }
@@ -45,7 +45,7 @@ impl Settings {
     }
 }
 
-fn today() -> u64 {
+fn seed_from_clock() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     since.map_or(SEED, |since| since.as_micros() as u64)
 }

@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_fails_becomes_small() {
+    fn a_failing_input_is_minimised() {
         let large: Vec<u8> = (0..=255).cycle().take(1_000).collect();
         let small = smallest(large, |bytes| bytes.contains(&7) && bytes.len() > 2);
         assert_eq!(small.len(), 3);

@@ -1,8 +1,11 @@
 //! Rules for the attributes of a run: names that a query can contain, and values that a query can compare.
 
+use serde_json::Value;
+
 use crate::limits::ATTRIBUTE_BYTES_MAX;
 use crate::name::InvalidName;
 use crate::payload::Payload;
+use crate::text::excerpt;
 
 /// Words of the query language, which cannot be names of attributes.
 const KEYWORDS: [&str; 10] = [
@@ -41,21 +44,15 @@ pub fn check_attribute(name: &str, value: &Payload) -> Result<(), InvalidAttribu
         return Err(InvalidAttribute::TooLong);
     }
     match serde_json::from_slice(bytes) {
-        Ok(
-            serde_json::Value::Bool(_)
-            | serde_json::Value::Number(_)
-            | serde_json::Value::String(_),
-        ) => Ok(()),
+        Ok(Value::Bool(_) | Value::Number(_) | Value::String(_)) => Ok(()),
         _ => Err(InvalidAttribute::Type),
     }
 }
 
 fn check_name(name: &str) -> Result<(), InvalidName> {
     let invalid = |reason| {
-        Err(InvalidName {
-            given: name.chars().take(64).collect(),
-            reason,
-        })
+        let given = excerpt(name);
+        Err(InvalidName { given, reason })
     };
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(is_allowed) {

@@ -1,20 +1,20 @@
 //! The verbs that control a run as a whole. The engine, the HTTP API, the Rust client and the command
 //! line all use this definition.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
-/// Defines [`Verb`] and [`Control`] from one list. `Cancel` is the only verb with an option.
+/// Declares [`Verb`] and [`Control`] from one list. `Cancel` is the only verb with an option.
 macro_rules! verbs {
     ($($(#[$doc:meta])* $verb:ident = $word:literal,)*) => {
-        /// A verb without its options, as it appears in requests and on the command line.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-        #[serde(rename_all = "kebab-case")]
-        pub enum Verb {
-            $($(#[$doc])* $verb,)*
-            /// Ends the run and, by default, undoes its completed steps.
-            Cancel,
+        crate::words! {
+            /// A verb without its options, as it appears in requests and on the command line.
+            #[derive(Serialize, Deserialize)]
+            #[serde(rename_all = "kebab-case")]
+            pub enum Verb {
+                $($(#[$doc])* $verb = $word,)*
+                /// Ends the run and, by default, undoes its completed steps.
+                Cancel = "cancel",
+            }
         }
 
         /// A verb with its options: what to do with a run.
@@ -29,18 +29,6 @@ macro_rules! verbs {
         }
 
         impl Verb {
-            /// All verbs.
-            pub const ALL: &'static [Self] = &[$(Self::$verb,)* Self::Cancel];
-
-            /// The word for it in paths, requests and on the command line.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$verb => $word,)*
-                    Self::Cancel => "cancel",
-                }
-            }
-
             /// Adds the option of `Cancel`. Other verbs ignore it.
             #[must_use]
             pub fn with_rollback(self, rollback: bool) -> Control {
@@ -52,7 +40,7 @@ macro_rules! verbs {
         }
 
         impl Control {
-            /// The verb without its options.
+            /// Returns the verb without its options.
             #[must_use]
             pub fn verb(self) -> Verb {
                 match self {
@@ -81,12 +69,6 @@ verbs! {
     RetryRollback = "retry-rollback",
     /// Deletes the run and its journal.
     Delete = "delete",
-}
-
-impl fmt::Display for Verb {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
 }
 
 #[cfg(test)]

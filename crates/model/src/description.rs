@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Payload;
 
-/// What an engine must know about a workflow whose code runs in another process.
+/// What the server knows about a workflow whose code runs in another process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Description {
     /// The JSON schema of the input.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -16,10 +17,10 @@ pub struct Description {
     /// The JSON schema of the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Payload>,
-    /// The events that the workflow accepts, with their schemas. `None` if it accepts any event.
+    /// The accepted events with their schemas; absent if the workflow accepts any event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<BTreeMap<String, Described>>,
-    /// The rpcs that the workflow asks.
+    /// The rpcs that the workflow calls.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub rpcs: BTreeMap<String, Described>,
     /// The default deadline of its runs, in milliseconds after their creation.
@@ -30,14 +31,15 @@ pub struct Description {
 /// The description of an event's payload or of an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs, reason = "explained by its name")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Described {
+    /// The JSON schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Payload>,
 }
 
 impl Description {
-    /// All schemas of the description.
+    /// Returns all schemas of the description.
     pub fn schemas(&self) -> impl Iterator<Item = &Payload> {
         let events = self.events.iter().flat_map(BTreeMap::values);
         let described = events.chain(self.rpcs.values());
@@ -51,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_description_says_no_more_than_it_knows_and_comes_back_as_it_was() {
+    fn absent_parts_are_omitted_and_the_rest_round_trips() {
         assert_eq!(
             serde_json::to_string(&Description::default()).unwrap(),
             "{}"

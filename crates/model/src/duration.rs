@@ -1,6 +1,8 @@
-//! Durations: typed (`hours(24)`) and as people write them (`"24 hours"`, `"7d"`, `"1500ms"`).
+//! Durations: typed (`hours(24)`) and as text (`"24 hours"`, `"7d"`, `"1500ms"`).
 
 use std::time::Duration;
+
+use crate::text::excerpt;
 
 /// Text that is not a duration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -16,49 +18,54 @@ const REASON_CHARS_MAX: usize = 200;
 /// Parses a duration such as `24 hours`.
 pub fn parse_duration(text: &str) -> Result<Duration, InvalidDuration> {
     humantime::parse_duration(text).map_err(|error| InvalidDuration {
-        given: text.chars().take(64).collect(),
+        given: excerpt(text),
         // The message of the parser quotes the input.
         reason: error.to_string().chars().take(REASON_CHARS_MAX).collect(),
     })
 }
 
-/// `n` milliseconds.
+/// Returns `n` milliseconds.
 #[must_use]
 pub const fn millis(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// `n` seconds.
+/// Returns `n` seconds.
 #[must_use]
 pub const fn secs(n: u64) -> Duration {
     Duration::from_secs(n)
 }
 
-/// `n` minutes.
+/// Returns `n` minutes.
 #[must_use]
 pub const fn minutes(n: u64) -> Duration {
     Duration::from_secs(n.saturating_mul(60))
 }
 
-/// `n` hours.
+/// Returns `n` hours.
 #[must_use]
 pub const fn hours(n: u64) -> Duration {
     Duration::from_secs(n.saturating_mul(3_600))
 }
 
-/// `n` days of 24 hours.
+/// Returns `n` days of 24 hours.
 #[must_use]
 pub const fn days(n: u64) -> Duration {
     Duration::from_secs(n.saturating_mul(86_400))
 }
 
+/// Returns the whole milliseconds of a duration.
+pub(crate) fn as_millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// Durations in JSON, as whole milliseconds.
 pub(crate) mod whole_millis {
+    use super::{Duration, as_millis};
     use serde::{Deserialize, Deserializer, Serializer};
-    use std::time::Duration;
 
     pub(crate) fn serialize<S: Serializer>(value: &Duration, out: S) -> Result<S::Ok, S::Error> {
-        out.serialize_u64(u64::try_from(value.as_millis()).unwrap_or(u64::MAX))
+        out.serialize_u64(as_millis(*value))
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Error> {
@@ -66,18 +73,16 @@ pub(crate) mod whole_millis {
     }
 }
 
-/// Durations in JSON that may be absent.
+/// Optional durations in JSON, as whole milliseconds.
 pub(crate) mod optional_millis {
+    use super::{Duration, as_millis};
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
-    use std::time::Duration;
 
     pub(crate) fn serialize<S: Serializer>(
         value: &Option<Duration>,
         out: S,
     ) -> Result<S::Ok, S::Error> {
-        value
-            .map(|d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
-            .serialize(out)
+        value.map(as_millis).serialize(out)
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
@@ -93,7 +98,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn people_and_code_mean_the_same() {
+    fn units_have_long_and_short_names() {
         for (text, typed) in [
             ("24 hours", hours(24)),
             ("7d", days(7)),

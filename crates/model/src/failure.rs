@@ -7,14 +7,15 @@ use serde::{Deserialize, Serialize};
 use crate::error_code::ErrorCode;
 use crate::limits;
 
-/// A failure: `{code, name, message, stack?, cause?, attempt}`.
+/// The cause of a failure, as data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failure {
-    /// An [`ErrorCode`], or a code of the application.
+    /// A permanent error code, or a code of the application.
     pub code: String,
     /// The name of the error, such as its type.
     pub name: String,
-    /// A message for people.
+    /// A message for humans.
     pub message: String,
     /// Where it happened, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -28,7 +29,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure with one of the engine's codes.
+    /// Creates a failure with one of the engine's codes.
     #[must_use]
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self {

@@ -6,11 +6,12 @@ mod tests;
 
 use bytes::Bytes;
 
-use crate::codec::{DecodeError, FORMAT_VERSION, Reader, Wire, Writer, codec};
+use crate::codec::{DecodeError, FORMAT_VERSION, Reader, Wire, Writer, struct_codec};
 use crate::id::{Epoch, ExecutorSeq};
 use crate::name::Interner;
 use crate::offset::RecordNumber;
 use crate::record::{Body, Entry, Origin, Record};
+use crate::time::Timestamp;
 
 /// The maximum number of records for which the decoder reserves memory in advance.
 const RECORDS_EXPECTED_MAX: usize = 64;
@@ -32,17 +33,19 @@ pub struct FrameHeader {
     /// The number of events that no wait has taken.
     pub unconsumed_events: u64,
 }
-codec!(FrameHeader {
-    epoch,
-    seq,
-    executor_at,
-    progress_epoch,
-    inbox_count,
-    unconsumed_events
-});
+struct_codec!(
+    FrameHeader {
+        epoch,
+        seq,
+        executor_at,
+        progress_epoch,
+        inbox_count,
+        unconsumed_events
+    } + {}
+);
 
 impl FrameHeader {
-    /// The header after `records` are appended. The store also updates epoch and sequence for
+    /// Returns the header after `records` are appended. The store also updates epoch and sequence for
     /// commits of an executor.
     #[must_use]
     pub fn after(mut self, records: &[Record]) -> Self {
@@ -94,15 +97,15 @@ impl Frame {
         out.out
     }
 
-    /// The records with their numbers, given the number of the first.
+    /// Decodes the records and numbers them from `first`.
     pub fn decode_entries(
         bytes: &Bytes,
         first: RecordNumber,
         interner: &mut Interner,
     ) -> Result<impl Iterator<Item = Entry> + use<>, DecodeError> {
         let records = Self::decode(bytes, interner)?.records.into_iter();
-        Ok(records.enumerate().map(move |(place, record)| Entry {
-            number: first.plus(place),
+        Ok(records.enumerate().map(move |(index, record)| Entry {
+            number: first.plus(index),
             record,
         }))
     }
@@ -124,7 +127,7 @@ impl Frame {
             last = last.wrapping_add(unzigzag(input.varint()?) as u64);
             let body = input.delimited(|input| Body::take_fields(tag, input))?;
             records.push(Record {
-                time: crate::time::Timestamp::from_millis(last),
+                time: Timestamp::from_millis(last),
                 body,
             });
         }
@@ -166,22 +169,4 @@ fn zigzag(value: i64) -> u64 {
 
 fn unzigzag(value: u64) -> i64 {
     ((value >> 1) as i64) ^ -((value & 1) as i64)
-}
-
-impl Wire for Epoch {
-    fn put(&self, out: &mut Writer) {
-        self.0.put(out);
-    }
-    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        u64::take(input).map(Self)
-    }
-}
-
-impl Wire for ExecutorSeq {
-    fn put(&self, out: &mut Writer) {
-        self.0.put(out);
-    }
-    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        u64::take(input).map(Self)
-    }
 }

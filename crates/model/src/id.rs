@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::limits;
 use crate::location::Location;
+use crate::text::{excerpt, json_as_text};
 
 macro_rules! number {
     ($(#[$doc:meta])* $name:ident($inner:ty)) => {
@@ -23,7 +24,7 @@ macro_rules! number {
         }
 
         impl $name {
-            /// The number after this one.
+            /// Returns the number after this one.
             #[must_use]
             pub fn next(self) -> Self {
                 Self(self.0 + 1)
@@ -33,7 +34,7 @@ macro_rules! number {
 }
 
 number! {
-    /// A generation of a run: 1 for the first, incremented by each revival.
+    /// A generation of a run: 1 for the first, incremented by each restart and recovery.
     Generation(u32)
 }
 number! {
@@ -72,28 +73,23 @@ impl fmt::Display for NodeId {
 }
 
 /// The seed of a run's random numbers, fixed at creation. Hexadecimal in JSON, where 64 bits do not fit a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Seed(pub u64);
 
-impl From<Seed> for String {
-    fn from(seed: Seed) -> Self {
-        format!("{:016x}", seed.0)
-    }
-}
+json_as_text!(Seed, |text| u64::from_str_radix(text, 16).map(Seed));
 
-impl TryFrom<String> for Seed {
-    type Error = std::num::ParseIntError;
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        u64::from_str_radix(&text, 16).map(Self)
+impl fmt::Display for Seed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
     }
 }
 
 /// The id of a run, chosen by the caller that starts it: 1–255 of `A-Z a-z 0-9 . _ : -`, without
 /// `..`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RunId(Arc<str>);
+
+json_as_text!(RunId, RunId::new);
 
 /// A run id that breaks the rules of [`RunId`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -113,10 +109,8 @@ impl RunId {
     pub fn new(text: impl AsRef<str>) -> Result<Self, InvalidRunId> {
         let text = text.as_ref();
         let refuse = |reason| {
-            Err(InvalidRunId {
-                given: text.chars().take(64).collect(),
-                reason,
-            })
+            let given = excerpt(text);
+            Err(InvalidRunId { given, reason })
         };
         if text.is_empty() {
             return refuse("it is empty");
@@ -134,15 +128,13 @@ impl RunId {
         Ok(Self(text.into()))
     }
 
-    /// The id as text.
+    /// Returns the id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
-}
 
-impl RunId {
-    /// An id that begins like this one and ends with `mark`, which makes it unique. The prefix is there for people.
+    /// Returns an id that begins like this one, for readability, and ends with `mark`, which makes it unique.
     pub(crate) fn derived(&self, mark: &str) -> Self {
         let prefix = self.0.get(..CHILD_PREFIX_BYTES).unwrap_or(&self.0);
         Self(format!("{prefix}-{mark}").into())
@@ -155,19 +147,6 @@ const CHILD_PREFIX_BYTES: usize = 128;
 impl AsRef<str> for RunId {
     fn as_ref(&self) -> &str {
         &self.0
-    }
-}
-
-impl TryFrom<String> for RunId {
-    type Error = InvalidRunId;
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        Self::new(text)
-    }
-}
-
-impl From<RunId> for String {
-    fn from(id: RunId) -> Self {
-        id.as_str().to_owned()
     }
 }
 
@@ -186,7 +165,7 @@ const USER_PREFIX: &str = "streams/";
 pub struct StreamName(Arc<str>);
 
 impl StreamName {
-    /// The journal of one generation of a run.
+    /// Returns the name of the journal of one generation of a run.
     #[must_use]
     pub fn of_run(id: &RunId, generation: Generation) -> Self {
         if generation == Generation::FIRST {
@@ -196,7 +175,7 @@ impl StreamName {
         }
     }
 
-    /// The run and generation, if this is the name of a journal.
+    /// Returns the run and generation, if this is the name of a journal.
     #[must_use]
     pub fn run(&self) -> Option<(RunId, Generation)> {
         let rest = self.0.strip_prefix("workflows/")?;
@@ -207,25 +186,25 @@ impl StreamName {
         Some((RunId::new(id).ok()?, generation))
     }
 
-    /// The name of a user's stream.
+    /// Returns the name of a user's stream.
     #[must_use]
     pub fn of_user(path: &str) -> Self {
         Self(format!("{USER_PREFIX}{path}").into())
     }
 
-    /// The path, if this is the name of a user's stream.
+    /// Returns the path, if this is the name of a user's stream.
     #[must_use]
     pub fn user_path(&self) -> Option<&str> {
         self.0.strip_prefix(USER_PREFIX)
     }
 
-    /// A name read from a store. It was valid when it was written, so nothing is checked.
+    /// Wraps a name that was read from a store. It was checked when it was written.
     #[must_use]
     pub fn from_stored(text: &str) -> Self {
         Self(text.into())
     }
 
-    /// The name as text.
+    /// Returns the name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -244,7 +223,7 @@ impl fmt::Display for StreamName {
 pub struct RpcId(pub Arc<str>);
 
 impl RpcId {
-    /// The id of the rpc at `location`. Forks and revivals have other ids.
+    /// Returns the id of the rpc at `location`. Forks and later generations have other ids.
     #[must_use]
     pub fn of(run: &RunId, generation: Generation, location: &Location) -> Self {
         let mut key = idempotency_key(run, generation, location);
@@ -259,20 +238,16 @@ impl fmt::Display for RpcId {
     }
 }
 
-/// The key that every attempt of one step shares: 32 hexadecimal digits from run, generation and location.
+/// Returns the key that every attempt of one step shares: 32 hexadecimal digits from run, generation and location.
 #[must_use]
 pub fn idempotency_key(run: &RunId, generation: Generation, location: &Location) -> String {
-    digest(&format!("{run}\n{generation}\n{location}"), 16)
+    digest(format!("{run}\n{generation}\n{location}").as_bytes(), 16)
 }
 
-/// The first `bytes` bytes of the digest of a text, in hexadecimal digits.
-pub(crate) fn digest(text: &str, bytes: usize) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    digest
-        .iter()
-        .take(bytes)
-        .map(|b| format!("{b:02x}"))
-        .collect()
+/// Returns the first `length` bytes of the SHA-256 digest in hexadecimal digits.
+pub(crate) fn digest(bytes: &[u8], length: usize) -> String {
+    let digest = Sha256::digest(bytes).into_iter().take(length);
+    digest.map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
@@ -290,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_name_gives_back_its_run() {
+    fn a_stream_name_contains_its_run() {
         let id = RunId::new("order-7").unwrap();
         for generation in [Generation::FIRST, Generation(3)] {
             let name = StreamName::of_run(&id, generation);
@@ -300,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn no_path_of_a_user_names_a_journal() {
+    fn a_path_of_a_user_never_names_a_journal() {
         for path in ["chat/room", "workflows/order-7", ""] {
             let name = StreamName::of_user(path);
             assert_eq!((name.run(), name.user_path()), (None, Some(path)));

@@ -3,7 +3,7 @@
 //! This crate does no I/O and reads no clock. `machine` defines what records mean, the stores where
 //! they are kept.
 
-// The samples name this crate as other crates do.
+// The samples use this crate by its name.
 #[cfg(test)]
 extern crate self as everstep_model;
 
@@ -28,10 +28,13 @@ pub mod planted;
 pub mod record;
 mod retry;
 #[cfg(test)]
-#[allow(dead_code, unused_imports, reason = "other crates use the rest of it")]
+#[allow(dead_code, unused_imports, reason = "other crates use the rest")]
 #[path = "../../samples/src/lib.rs"]
 mod samples;
+#[cfg(feature = "schema")]
+mod schema;
 mod status;
+mod text;
 mod time;
 mod trace;
 

@@ -10,7 +10,7 @@ pub const NAME_CHARS_MAX: usize = 256;
 pub const PAYLOAD_BYTES_MAX: usize = 1024 * 1024;
 /// Bytes of one payload above which the engine warns.
 pub const PAYLOAD_BYTES_WARN: usize = 256 * 1024;
-/// Events a run may hold that no wait has consumed.
+/// Events of a run that no wait has consumed.
 pub const UNCONSUMED_EVENTS_MAX: u64 = 10_000;
 /// Bytes of a dedup id or an idempotency key.
 pub const KEY_BYTES_MAX: usize = 512;
@@ -20,17 +20,17 @@ pub const TAGS_MAX: usize = 32;
 pub const TAG_CHARS_MAX: usize = 128;
 /// Bytes of the value of an attribute, as JSON.
 pub const ATTRIBUTE_BYTES_MAX: usize = 256;
-/// Causes of a failure, one behind the other; those beyond are left out.
+/// Nested causes of a failure; further causes are left out.
 pub const CAUSES_MAX: usize = 64;
 /// Takeovers without progress after which a run is parked.
 pub const TAKEOVERS_MAX: u32 = 10;
-/// Records of a journal above which the engine warns that replay grows slow.
+/// Records of a journal above which the engine warns that replay becomes slow.
 pub const JOURNAL_RECORDS_WARN: u64 = 50_000;
-/// How long an answer to a request is in the journal at least, whatever its loop drops: whoever asked looks for it.
+/// Minimum time for which a loop keeps the reply to a request in the journal, because the sender looks for it there.
 pub const REPLY_KEPT: Duration = Duration::from_secs(60);
-/// Iterations of a loop that stay because of an answer alone.
+/// Iterations of a loop that are kept only because of a reply.
 pub const ANSWERED_ITERATIONS_MAX: usize = 100;
-/// Runs one page of a list may hold.
+/// Runs on one page of a list.
 pub const LIST_PAGE_MAX: usize = 1_000;
-/// Steps it may take to hold a payload against its schema.
+/// Steps of the comparison of a payload with its schema.
 pub const SCHEMA_STEPS_MAX: u64 = 5_000_000;

@@ -7,7 +7,7 @@ use crate::location::Location;
 
 /// An operation of a run. The identity distinguishes runs that reuse the id of a deleted run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "most fields are explained by their names")]
+#[allow(missing_docs, reason = "plain data")]
 pub struct Link {
     pub run: RunId,
     pub generation: Generation,
@@ -18,10 +18,10 @@ pub struct Link {
 }
 
 impl Link {
-    /// A deduplication key for the effects of the operation: 32 hexadecimal digits.
+    /// Returns a deduplication key for the effects of the operation: 32 hexadecimal digits.
     #[must_use]
     pub fn key(&self) -> String {
-        digest(&self.text(), 16)
+        digest(self.text().as_bytes(), 16)
     }
 
     /// Whether both can name the same operation. Identities are compared only if both are known.
@@ -42,19 +42,19 @@ impl Link {
             identity,
         } = self;
         match identity {
-            Some(Seed(identity)) => format!("{run}\n{generation}\n{location}\n{identity:016x}"),
+            Some(identity) => format!("{run}\n{generation}\n{location}\n{identity}"),
             None => format!("{run}\n{generation}\n{location}"),
         }
     }
 }
 
 impl RunId {
-    /// The id of the child that an operation starts unless it chooses one: the same on every replay. A later pass of the
-    /// function that starts the child again gets another id.
+    /// Returns the id of the child that an operation starts, unless the code chooses one. It is the same on every replay,
+    /// and differs in a later pass of the function that starts the child again.
     #[must_use]
     pub fn of_child(call: &Link, pass: u32) -> Self {
-        call.run
-            .derived(&digest(&format!("{}\n{pass}", call.text()), 10))
+        let mark = digest(format!("{}\n{pass}", call.text()).as_bytes(), 10);
+        call.run.derived(&mark)
     }
 }
 
@@ -72,14 +72,14 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_one_id_have_other_keys() {
+    fn keys_differ_between_runs_with_the_same_id() {
         assert_eq!(link(Some(1)).key(), link(Some(1)).key());
         assert_ne!(link(Some(1)).key(), link(Some(2)).key());
         assert_ne!(link(Some(1)).key(), link(None).key());
     }
 
     #[test]
-    fn what_an_older_release_wrote_may_be_meant() {
+    fn links_without_an_identity_match_any_identity() {
         assert!(link(Some(1)).may_be(&link(None)) && link(None).may_be(&link(Some(1))));
         assert!(link(Some(1)).may_be(&link(Some(1))));
         assert!(!link(Some(1)).may_be(&link(Some(2))));
@@ -91,23 +91,22 @@ mod tests {
     }
 
     #[test]
-    fn what_an_older_release_wrote_has_the_key_it_had() {
+    fn links_of_older_releases_keep_their_key() {
         let json = r#"{"run":"order","generation":1,"location":"ship:0"}"#;
         let old: Link = serde_json::from_str(json).unwrap();
-        let place = "ship:0".parse().unwrap();
-        let key = crate::idempotency_key(&old.run, old.generation, &place);
+        let key = crate::idempotency_key(&old.run, old.generation, &old.location);
         assert_eq!(old.key(), key);
     }
 
     #[test]
-    fn ids_of_children_keep_the_rules_however_deep_the_family() {
-        let place: Location = "ship:0".parse().unwrap();
+    fn ids_of_children_are_valid_at_any_depth() {
+        let location: Location = "ship:0".parse().unwrap();
         let mut run = RunId::new("order.").unwrap();
         for _ in 0..100 {
             let link = |generation, identity| Link {
                 run: run.clone(),
                 generation,
-                location: place.clone(),
+                location: location.clone(),
                 identity: Some(Seed(identity)),
             };
             let call = link(Generation::FIRST, 7);

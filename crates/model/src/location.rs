@@ -7,9 +7,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use crate::name::{InvalidName, Name};
+use crate::text::json_as_text;
 
 /// One part of a scope's path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -28,13 +27,13 @@ impl Scope {
     /// The scope of the workflow function itself.
     pub const ROOT: Self = Self(None);
 
-    /// The scope one segment deeper.
+    /// Returns the scope one segment deeper.
     #[must_use]
     pub fn child(&self, segment: Segment) -> Self {
         Self::from_segments(self.segments().iter().cloned().chain([segment]))
     }
 
-    /// A scope from its path.
+    /// Creates a scope from its path.
     pub fn from_segments(path: impl IntoIterator<Item = Segment>) -> Self {
         let path: Arc<[Segment]> = path.into_iter().collect();
         if path.is_empty() {
@@ -50,7 +49,7 @@ impl Scope {
         self.segments().starts_with(outer.segments())
     }
 
-    /// The scope of the innermost iteration around this scope.
+    /// Returns the scope of the innermost iteration around this scope.
     #[must_use]
     pub fn iteration(&self) -> Option<Self> {
         let path = self.segments();
@@ -64,7 +63,7 @@ impl Scope {
         }
     }
 
-    /// The loop and the number of the iteration, if this is the scope of one.
+    /// Returns the loop and the number of the iteration, if this is the scope of one.
     #[must_use]
     pub fn as_iteration(&self) -> Option<(Location, u64)> {
         let [
@@ -83,7 +82,7 @@ impl Scope {
         Some((location, *number))
     }
 
-    /// The path from the root.
+    /// Returns the path from the root.
     #[must_use]
     pub fn segments(&self) -> &[Segment] {
         self.0.as_deref().unwrap_or_default()
@@ -92,25 +91,25 @@ impl Scope {
 
 /// The location of an operation: its scope, its name, and the number of earlier operations with
 /// that name in the scope.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-#[allow(missing_docs, reason = "most fields are explained by their names")]
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct Location {
     pub scope: Scope,
     pub name: Name,
-    /// 0 for the first of its name in its scope.
     pub counter: u32,
 }
 
+json_as_text!(Location, Location::from_str);
+
 impl Location {
-    /// The scope of operations inside this one.
+    /// Returns the scope of operations inside this one.
     #[must_use]
     pub fn inner_scope(&self) -> Scope {
-        let own = Segment::Named(self.name.clone(), self.counter);
-        self.scope.child(own)
+        self.scope
+            .child(Segment::Named(self.name.clone(), self.counter))
     }
 
-    /// The operation `name:counter` of the root scope.
+    /// Returns the location of the operation `name:counter` in the root scope.
     #[must_use]
     pub fn root(name: Name, counter: u32) -> Self {
         Self {
@@ -175,11 +174,8 @@ impl FromStr for Location {
             None => (None, text),
         };
         let (name, counter) = split_counter(last).ok_or(InvalidLocation::NoCounter)?;
-        let segments = path
-            .into_iter()
-            .flat_map(|path| path.split('/'))
-            .map(parse_segment)
-            .collect::<Result<Vec<_>, _>>()?;
+        let segments = path.into_iter().flat_map(|path| path.split('/'));
+        let segments = segments.map(parse_segment).collect::<Result<Vec<_>, _>>()?;
         Ok(Self {
             scope: Scope::from_segments(segments),
             name: Name::internal(name)?,
@@ -208,29 +204,16 @@ fn split_counter(text: &str) -> Option<(&str, u32)> {
     Some((name, counter))
 }
 
-/// Canonical decimals only, so that a location has one spelling.
+/// Parses canonical decimals only, so that a location has one spelling.
 fn parse_digits(text: &str) -> Option<u64> {
     let canonical = !text.is_empty()
         && text.bytes().all(|b| b.is_ascii_digit())
         && (text == "0" || !text.starts_with('0'));
-    if canonical { text.parse().ok() } else { None }
+    canonical.then(|| text.parse().ok())?
 }
 
 fn ends_like_a_counter(name: &str) -> bool {
     split_counter(name).is_some_and(|(rest, _)| !rest.is_empty())
-}
-
-impl TryFrom<String> for Location {
-    type Error = InvalidLocation;
-    fn try_from(text: String) -> Result<Self, InvalidLocation> {
-        text.parse()
-    }
-}
-
-impl From<Location> for String {
-    fn from(location: Location) -> Self {
-        location.to_string()
-    }
 }
 
 #[cfg(test)]
@@ -258,7 +241,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_wire_id_names_one_location(l in location()) {
+        fn a_location_round_trips(l in location()) {
             prop_assert_eq!(l.to_string().parse::<Location>(), Ok(l));
         }
 
@@ -271,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn people_read_the_path() {
+    fn the_text_is_a_path_of_scopes() {
         let location: Location = "order/~3/ship/charge:0".parse().unwrap();
         assert_eq!(location.scope.segments().len(), 3);
         assert_eq!(location.counter, 0);

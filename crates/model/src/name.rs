@@ -5,14 +5,14 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use crate::limits;
+use crate::text::{excerpt, json_as_text};
 
 /// A checked name: 1–256 characters, no control characters, no `/`, not starting with `~`. Cheap to clone.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Name(Arc<str>);
+
+json_as_text!(Name, Name::internal);
 
 /// Text that cannot be a [`Name`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -27,9 +27,8 @@ pub struct InvalidName {
 impl Name {
     /// Checks a name given by a user. Reserved prefixes are not allowed.
     pub fn new(text: impl AsRef<str>) -> Result<Self, InvalidName> {
-        let text = text.as_ref();
-        check_user(text)?;
-        Ok(Self(text.into()))
+        check_reserved(text.as_ref())?;
+        Self::internal(text)
     }
 
     /// Checks a name that the engine generates or reads from a journal. Reserved prefixes are
@@ -40,56 +39,45 @@ impl Name {
         Ok(Self(text.into()))
     }
 
-    /// The name as text.
+    /// Returns the name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-fn refuse(text: &str, reason: &'static str) -> InvalidName {
-    InvalidName {
-        given: text.chars().take(64).collect(),
-        reason,
-    }
+fn refuse(text: &str, reason: &'static str) -> Result<(), InvalidName> {
+    let given = excerpt(text);
+    Err(InvalidName { given, reason })
 }
 
 fn check_shape(text: &str) -> Result<(), InvalidName> {
     if text.is_empty() {
-        return Err(refuse(text, "it is empty; give it at least one character"));
+        return refuse(text, "it is empty; give it at least one character");
     }
     if text.chars().count() > limits::NAME_CHARS_MAX {
-        return Err(refuse(text, "it is longer than 256 characters; shorten it"));
+        return refuse(text, "it is longer than 256 characters; shorten it");
     }
     if text.chars().any(char::is_control) {
-        return Err(refuse(text, "it has a control character; remove it"));
+        return refuse(text, "it has a control character; remove it");
     }
     if text.contains('/') {
-        return Err(refuse(
-            text,
-            "it contains \"/\", which separates scopes; use another character",
-        ));
+        let reason = "it contains \"/\", which separates scopes; use another character";
+        return refuse(text, reason);
     }
     if text.starts_with('~') {
-        return Err(refuse(
-            text,
-            "it starts with \"~\", which marks iterations; use another beginning",
-        ));
+        let reason = "it starts with \"~\", which marks iterations; use another beginning";
+        return refuse(text, reason);
     }
     Ok(())
 }
 
-fn check_user(text: &str) -> Result<(), InvalidName> {
-    check_shape(text)?;
-    check_reserved(text)
-}
-
 fn check_reserved(text: &str) -> Result<(), InvalidName> {
     if text.starts_with("__") || text.starts_with("rollback:") {
-        return Err(refuse(
+        return refuse(
             text,
             "names starting with \"__\" or \"rollback:\" are reserved for the engine; use another beginning",
-        ));
+        );
     }
     Ok(())
 }
@@ -112,19 +100,6 @@ impl Borrow<str> for Name {
     }
 }
 
-impl TryFrom<String> for Name {
-    type Error = InvalidName;
-    fn try_from(text: String) -> Result<Self, InvalidName> {
-        Self::internal(text)
-    }
-}
-
-impl From<Name> for String {
-    fn from(name: Name) -> Self {
-        name.as_str().to_owned()
-    }
-}
-
 /// Keeps one copy of each name, so that a journal of a thousand `charge` steps holds the text once.
 #[derive(Debug, Default)]
 pub struct Interner {
@@ -140,18 +115,14 @@ const FEW: usize = 8;
 const NAMES_MAX: usize = 10_000;
 
 impl Interner {
-    /// The shared copy of a user's name, checked the first time it is seen.
+    /// Returns the shared copy of a user's name, checked the first time it is seen.
     pub fn user(&mut self, text: &str) -> Result<Name, InvalidName> {
         check_reserved(text)?;
-        self.intern(text)
+        self.internal(text)
     }
 
-    /// The shared copy of any well-formed name.
+    /// Returns the shared copy of any well-formed name.
     pub fn internal(&mut self, text: &str) -> Result<Name, InvalidName> {
-        self.intern(text)
-    }
-
-    fn intern(&mut self, text: &str) -> Result<Name, InvalidName> {
         if let Some(known) = self.get(text) {
             return Ok(known.clone());
         }
@@ -198,13 +169,13 @@ mod tests {
     }
 
     #[test]
-    fn the_engine_may_use_reserved_beginnings() {
+    fn internal_names_may_have_reserved_prefixes() {
         assert!(Name::internal("rollback:charge").is_ok());
         assert!(Name::internal("a/b").is_err());
     }
 
     #[test]
-    fn an_interner_hands_out_one_copy() {
+    fn an_interner_keeps_one_copy_of_each_name() {
         let mut interner = Interner::default();
         let names: Vec<String> = (0..3 * FEW).map(|n| format!("charge {n}")).collect();
         let intern = |interner: &mut Interner, name: &String| interner.user(name).unwrap();

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub struct RecordNumber(pub u64);
 
 impl RecordNumber {
-    /// The number `n` records later. Saturates, because a damaged number may be close to the
+    /// Returns the number `n` records later. Saturates, because a damaged number may be close to the
     /// maximum.
     #[must_use]
     pub fn plus(self, n: usize) -> Self {
@@ -30,10 +30,9 @@ impl fmt::Display for RecordNumber {
 
 /// The records `first..=last`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct RecordRange {
-    /// The first record of the range.
     pub first: RecordNumber,
-    /// The last record of the range, itself included.
     pub last: RecordNumber,
 }
 

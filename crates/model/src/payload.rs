@@ -6,8 +6,8 @@ use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
-use sha2::{Digest, Sha256};
 
+use crate::id::digest;
 use crate::limits;
 
 /// One JSON value as bytes. Clones share the bytes; they are parsed on demand.
@@ -29,19 +29,15 @@ pub enum PayloadError {
     #[error("the JSON does not fit the expected type: {0}")]
     Undecodable(#[source] serde_json::Error),
     /// The payload is too large.
+    #[allow(missing_docs, reason = "plain data")]
     #[error(
         "the payload has {bytes} bytes, the limit is {limit}; store large data elsewhere and pass a reference"
     )]
-    TooLarge {
-        /// Its size.
-        bytes: usize,
-        /// [`limits::PAYLOAD_BYTES_MAX`].
-        limit: usize,
-    },
+    TooLarge { bytes: usize, limit: usize },
 }
 
 impl Payload {
-    /// JSON `null`, the result of a step that returns nothing.
+    /// Returns JSON `null`, the result of a step that returns nothing.
     #[must_use]
     pub fn null() -> Self {
         Self(Bytes::from_static(b"null"))
@@ -62,7 +58,7 @@ impl Payload {
         Ok(Self(bytes))
     }
 
-    /// A payload read from a journal. It was checked when it was written.
+    /// Wraps a payload that was read from a journal. It was checked when it was written.
     pub(crate) fn from_stored(bytes: Bytes) -> Self {
         Self(bytes)
     }
@@ -72,11 +68,10 @@ impl Payload {
         serde_json::from_slice(&self.0).map_err(PayloadError::Undecodable)
     }
 
-    /// A digest of the bytes: 32 hexadecimal digits.
+    /// Returns a digest of the bytes: 32 hexadecimal digits.
     #[must_use]
     pub fn digest(&self) -> String {
-        let digest = Sha256::digest(&self.0);
-        digest.iter().take(16).map(|b| format!("{b:02x}")).collect()
+        digest(&self.0, 16)
     }
 
     /// Checks that the payload is not too large.
@@ -90,13 +85,13 @@ impl Payload {
         Ok(())
     }
 
-    /// The JSON text.
+    /// Returns the JSON text.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// The JSON text as a string.
+    /// Returns the JSON text as a string.
     #[must_use]
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or("null")
@@ -118,10 +113,8 @@ impl Serialize for Payload {
 
 impl<'de> Deserialize<'de> for Payload {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = Box::<RawValue>::deserialize(deserializer)?;
-        Ok(Self(
-            Box::<str>::from(raw).into_string().into_bytes().into(),
-        ))
+        let raw: Box<str> = Box::<RawValue>::deserialize(deserializer)?.into();
+        Ok(Self(raw.into_string().into()))
     }
 }
 
@@ -138,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_json_is_refused() {
+    fn invalid_json_is_refused() {
         assert!(Payload::from_json("{").is_err());
         assert!(Payload::from_json("").is_err());
         assert!(Payload::from_json("1 2").is_err());

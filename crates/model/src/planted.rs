@@ -1,83 +1,66 @@
-//! Planted bugs, which show that the simulation finds bugs of their kind.
+//! Planted bugs, which prove that the simulation finds bugs of their kind.
 //!
 //! Without the feature `planted-bugs`, [`is`] is a constant, so the compiler removes the bugs. Only the search for
 //! planted bugs (`cargo xtask sim --planted`) builds with it. A bug is planted in one thread: a simulation runs on a
 //! single thread, so several threads can search for several bugs.
 
-macro_rules! bugs {
-    ($($bug:ident, $name:literal, $about:literal;)*) => {
-        /// A planted bug, documented with the invariant that it breaks.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Bug { $(#[doc = $about] $bug,)* }
-
-        impl Bug {
-            /// All planted bugs.
-            pub const ALL: &'static [Self] = &[$(Self::$bug,)*];
-
-            /// The name on the command line.
-            #[must_use]
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$bug => $name,)* }
-            }
-
-            /// The bug of that name.
-            #[must_use]
-            pub fn named(name: &str) -> Option<Self> {
-                match name { $($name => Some(Self::$bug),)* _ => None }
-            }
-        }
-    };
-}
-
-bugs! {
-    NoEpochCheck, "no-epoch-check",
-        "The store knows a right by its nonce, and does not ask whether its epoch is still the latest: a node that was overtaken \
-         appends (3).";
-    NoNonceCheck, "no-nonce-check",
-        "The store compares epochs alone: where an epoch was granted twice, both holders append (3).";
-    AckBeforeDurable, "ack-before-durable",
-        "The store answers at once and syncs once a second: a crash of it takes what was acknowledged (4).";
-    DedupForgottenAtTakeover, "dedup-forgotten-at-takeover",
-        "The dedup ids of a run are known to the node that holds it, and to no other that takes it over (14).";
-    FenceDroppedByCompaction, "fence-dropped-by-compaction",
-        "With the records that a loop drops goes the fence: until the next claim, anybody who ever held the run appends (3).";
-    TimerEarly, "timer-early-by-one-tick",
-        "A timer fires one millisecond before its time by the clock of its node (19).";
-    TimerFiredTwice, "timer-fired-twice",
-        "A timer fires without looking whether its row is still there: two nodes that poll fire it twice (20).";
-    EventConsumedTwice, "event-consumed-twice",
-        "An event that a wait takes as it comes is kept for the next wait too (14).";
-    EventLostAtSuspension, "event-lost-at-suspension",
-        "A sender that saw the run being executed does not mark it as ready: if it rests by then, nobody hears of the event (29).";
-    UndoOrderReversed, "undo-order-reversed",
-        "What was done first is undone first (22).";
-    UndoRepeatedAfterCrash, "undo-repeated-after-crash",
-        "Only the process that undid something knows that it did: after a crash it is undone again, record or not (22).";
-    RaceLoserPersisted, "race-loser-persisted",
-        "The journal names the first branch of a race as its winner, whichever it was (12).";
-    CompletionBeatsCancel, "completion-beats-cancel",
-        "A function that returned completes its run, even if the journal holds a cancellation before that (16).";
-    ChildStartedTwice, "child-started-twice",
-        "A start of a child that is delivered again takes its first start for another run, and starts the child once more (17).";
-    OutboxRemovedFirst, "outbox-removed-first",
-        "Effects on other runs are taken from the outbox and then delivered: a crash in between loses them (14, 17).";
-    RetryCountedOnTakeover, "retry-counted-on-takeover",
-        "Retries are counted by attempts and not by failures: one that was lost with its process uses one up (10).";
-    ResultAfterTerminate, "result-after-terminate",
-        "Terminating a run neither withdraws the right of its executor nor keeps it from appending (24).";
-    ReadyClearedUnguarded, "ready-cleared-unguarded",
-        "A run that rests clears its ready mark without looking at the inbox (2).";
-    TwoResolvedPerPoll, "two-resolved-per-poll",
-        "Where the next record resolves something too, both are resolved before the code is polled (12).";
-    LoopUnrecorded, "loop-unrecorded",
-        "A loop goes on to its next iteration without a record of the state it begins with (12).";
-    KeyCheckedOutside, "key-checked-outside",
-        "An idempotency key is looked up before the commit that takes it, and not in it (13).";
-    NamesakesConfused, "namesakes-confused",
-        "Runs are told apart by their ids alone: what one does to others is taken for a repetition of what a deleted one of its id \
-         did (14, 17).";
-    AppendPassedOnAgain, "append-passed-on-again",
-        "A server that answered an append of a worker passes it on once more when it is sent again, as if it were the next (6).";
+crate::words! {
+    /// A planted bug, documented with the invariant that it breaks.
+    pub enum Bug {
+        /// The store compares only the nonce of a claim, not its epoch: a node whose claim was taken over still appends
+        /// (3).
+        NoEpochCheck = "no-epoch-check",
+        /// The store compares only epochs: if an epoch was granted twice, both holders append (3).
+        NoNonceCheck = "no-nonce-check",
+        /// The store acknowledges commits at once and syncs once a second: its crash loses acknowledged commits (4).
+        AckBeforeDurable = "ack-before-durable",
+        /// Only the node that holds a run has its dedup ids: a node that takes the run over accepts repetitions (14).
+        DedupForgottenAtTakeover = "dedup-forgotten-at-takeover",
+        /// Dropping the records of a loop also drops the fence: until the next claim, every earlier holder may append
+        /// (3).
+        FenceDroppedByCompaction = "fence-dropped-by-compaction",
+        /// A timer fires one millisecond before its deadline by the clock of its node (19).
+        TimerEarly = "timer-early-by-one-tick",
+        /// A timer fires without a check that its row still exists: two nodes that poll fire it twice (20).
+        TimerFiredTwice = "timer-fired-twice",
+        /// An event that a wait takes on arrival also stays in the mailbox for the next wait (14).
+        EventConsumedTwice = "event-consumed-twice",
+        /// A sender that saw the run being executed sets no ready mark: if the run is suspended by then, nothing wakes
+        /// it (29).
+        EventLostAtSuspension = "event-lost-at-suspension",
+        /// Steps are undone in the order of their completion instead of the reverse (22).
+        UndoOrderReversed = "undo-order-reversed",
+        /// Completed undos are kept only in memory: after a crash they run again, although the journal has their
+        /// records (22).
+        UndoRepeatedAfterCrash = "undo-repeated-after-crash",
+        /// The journal always names the first branch of a race as its winner (12).
+        RaceLoserPersisted = "race-loser-persisted",
+        /// A function that returned completes its run, even if the journal has an earlier cancellation (16).
+        CompletionBeatsCancel = "completion-beats-cancel",
+        /// A repeated delivery of a child's start is not recognised, and starts the child again (17).
+        ChildStartedTwice = "child-started-twice",
+        /// Effects on other runs are removed from the outbox before they are delivered: a crash in between loses them
+        /// (14, 17).
+        OutboxRemovedFirst = "outbox-removed-first",
+        /// Retries are counted by attempts instead of failures: an attempt that was lost with its process uses one up
+        /// (10).
+        RetryCountedOnTakeover = "retry-counted-on-takeover",
+        /// Terminating a run neither withdraws the executor's claim nor prevents its appends (24).
+        ResultAfterTerminate = "result-after-terminate",
+        /// A suspension clears the ready mark without comparing the inbox (2).
+        ReadyClearedUnguarded = "ready-cleared-unguarded",
+        /// If the next record also resolves an operation, both are resolved before the code is polled (12).
+        TwoResolvedPerPoll = "two-resolved-per-poll",
+        /// A loop begins its next iteration without a record of the state (12).
+        LoopUnrecorded = "loop-unrecorded",
+        /// An idempotency key is looked up before the commit that takes it instead of inside it (13).
+        KeyCheckedOutside = "key-checked-outside",
+        /// Runs are distinguished by their ids alone: effects of a run count as repetitions of those of a deleted run
+        /// with its id (14, 17).
+        NamesakesConfused = "namesakes-confused",
+        /// A server that receives an answered append of a worker again forwards it as if it were the next one (6).
+        AppendPassedOnAgain = "append-passed-on-again",
+    }
 }
 
 #[cfg(not(feature = "planted-bugs"))]
@@ -91,12 +74,12 @@ mod chosen {
         false
     }
 
-    /// What [`plant`] returns.
+    /// The guard that [`plant`] returns.
     #[derive(Debug)]
     pub struct Planted;
 
     impl Drop for Planted {
-        // Callers end the planting with `drop`, which is pointless for a type without this.
+        // Callers remove the bug with `drop`, which clippy rejects for a type without `Drop`.
         fn drop(&mut self) {}
     }
 
@@ -126,9 +109,9 @@ mod chosen {
         CHOSEN.get() == Some(bug)
     }
 
-    /// Plants a bug in its thread until it is dropped; then restores the earlier one.
+    /// A guard that plants a bug in its thread until it is dropped, and then restores the earlier one.
     #[derive(Debug)]
-    #[must_use = "the bug is gone when this is dropped"]
+    #[must_use = "dropping the guard removes the bug"]
     pub struct Planted(Option<Bug>);
 
     /// Plants a bug in this thread. `None` plants no bug.
@@ -150,21 +133,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_bug_has_a_name_it_is_found_by() {
+    fn every_bug_is_found_by_its_name() {
         for bug in Bug::ALL {
-            assert_eq!(Bug::named(bug.name()), Some(*bug));
+            assert_eq!(Bug::parse(bug.as_str()), Some(*bug));
         }
         assert_eq!(Bug::ALL.len(), 23);
     }
 
     #[test]
-    fn no_bug_is_planted_unless_somebody_does() {
+    fn no_bug_is_planted_by_default() {
         assert!(!Bug::ALL.iter().any(|bug| is(*bug)));
     }
 
     #[cfg(feature = "planted-bugs")]
     #[test]
-    fn a_bug_is_gone_with_whoever_planted_it() {
+    fn dropping_the_guard_removes_the_bug() {
         let planted = plant(Some(Bug::TimerEarly));
         assert!(is(Bug::TimerEarly) && !is(Bug::TimerFiredTwice));
         let inner = plant(None);

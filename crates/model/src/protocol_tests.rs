@@ -1,4 +1,4 @@
-//! PROTOCOL.md says what the code does: every record with every field, every code, every limit, and nothing else.
+//! Checks that PROTOCOL.md documents every record with every field, every error code and every limit, and nothing else.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::{Body, ErrorCode};
 const TEXT: &str = include_str!("../../../PROTOCOL.md");
 const LIMITS: &str = include_str!("limits.rs");
 
-/// The part of the text under a heading, up to the next one that is not deeper.
+/// Returns the text under a heading, up to the next heading of the same or a higher level.
 fn section(heading: &str) -> &'static str {
     let level = heading.chars().take_while(|c| *c == '#').count();
     let (_, rest) = TEXT
@@ -30,7 +30,7 @@ fn section(heading: &str) -> &'static str {
     rest
 }
 
-/// What stands in backticks in the first column of the tables of a section.
+/// Returns the words in backticks in the first column of the tables of a section.
 fn first_column(section: &str) -> BTreeSet<&str> {
     let cells = section
         .lines()
@@ -38,21 +38,21 @@ fn first_column(section: &str) -> BTreeSet<&str> {
     cells.collect()
 }
 
-/// The fields that a type asks for when it is read, found by letting it ask.
+/// Returns the fields of a struct, as its implementation of `Deserialize` names them.
 pub(crate) fn field_names<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
     let mut names: &'static [&'static str] = &[];
-    let _ = T::deserialize(Asked(&mut names));
+    let _ = T::deserialize(FieldRecorder(&mut names));
     names
 }
 
-/// Is asked for a struct, notes its fields, and has nothing to give.
-struct Asked<'a>(&'a mut &'static [&'static str]);
+/// A deserializer without input that records the fields of a struct.
+struct FieldRecorder<'a>(&'a mut &'static [&'static str]);
 
-impl<'de> Deserializer<'de> for Asked<'_> {
+impl<'de> Deserializer<'de> for FieldRecorder<'_> {
     type Error = serde::de::value::Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
-        Err(Self::Error::custom("nothing to give"))
+        Err(Self::Error::custom("there is no input"))
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -72,11 +72,11 @@ impl<'de> Deserializer<'de> for Asked<'_> {
 }
 
 #[test]
-fn every_record_is_there_with_its_fields() {
+fn every_record_is_documented_with_its_fields() {
     for name in Body::TYPE_NAMES {
-        let said = first_column(section(&format!("#### `{name}`")));
+        let documented = first_column(section(&format!("#### `{name}`")));
         let fields = Body::field_names(name).unwrap().iter().copied();
-        assert_eq!(said, fields.collect(), "the fields of `{name}`");
+        assert_eq!(documented, fields.collect(), "the fields of `{name}`");
     }
     let records = TEXT
         .split("\n## ")
@@ -90,14 +90,14 @@ fn every_record_is_there_with_its_fields() {
 }
 
 #[test]
-fn every_code_is_there() {
+fn every_error_code_is_documented() {
     let codes: BTreeSet<_> = ErrorCode::ALL.iter().map(|code| code.as_str()).collect();
     assert_eq!(first_column(section("## 6. Errors")), codes);
 }
 
 #[test]
-fn every_limit_is_there_with_its_value() {
-    let said = section("## 7. Limits");
+fn every_limit_is_documented_with_its_value() {
+    let documented = section("## 7. Limits");
     let consts = LIMITS
         .lines()
         .filter_map(|line| line.strip_prefix("pub const "));
@@ -111,6 +111,6 @@ fn every_limit_is_there_with_its_value() {
             digits.parse::<u64>().unwrap()
         });
         let row = format!("| `{name}` | {}", factors.product::<u64>());
-        assert!(said.contains(&row), "{row}");
+        assert!(documented.contains(&row), "{row}");
     }
 }

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::codec::{enum_codec, records};
+
 /// How the delay grows with each retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -20,21 +22,23 @@ pub enum Backoff {
     /// A function of the workflow; `base` and `cap` are not used.
     Custom,
 }
+enum_codec!(Backoff { Constant = 0, Linear = 1, Exponential = 2, Custom = 3 });
 
-/// How often a step is retried, and how long to wait before each retry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RetryPolicy {
-    /// The number of retries after the first attempt.
-    pub limit: u32,
-    /// How delays grow.
-    pub backoff: Backoff,
-    /// The first delay.
-    #[serde(with = "crate::duration::whole_millis", rename = "baseMs")]
-    pub base: Duration,
-    /// The maximum delay.
-    #[serde(with = "crate::duration::whole_millis", rename = "capMs")]
-    pub cap: Duration,
+records! {
+    /// How often a step is retried, and how long to wait before each retry.
+    #[derive(Copy, Eq, Hash)]
+    #[allow(missing_docs, reason = "most fields are explained by their names")]
+    pub struct RetryPolicy {
+        /// The number of retries after the first attempt.
+        pub limit: u32,
+        pub backoff: Backoff,
+        /// The first delay.
+        #[serde(with = "crate::duration::whole_millis", rename = "baseMs")]
+        pub base: Duration,
+        /// The maximum delay.
+        #[serde(with = "crate::duration::whole_millis", rename = "capMs")]
+        pub cap: Duration,
+    }
 }
 
 impl RetryPolicy {
@@ -59,33 +63,30 @@ impl Default for RetryPolicy {
     }
 }
 
-/// The options of a step, resolved from engine, workflow and step settings when it was first
-/// called.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[allow(missing_docs, reason = "most fields are explained by their names")]
-pub struct StepOptions {
-    pub retry: RetryPolicy,
-    /// The timeout of one attempt.
-    #[serde(
-        with = "crate::duration::optional_millis",
-        rename = "timeoutMs",
-        default
-    )]
-    pub timeout: Option<Duration>,
-    /// Whether a timeout is retried like other failures.
-    pub retry_timeouts: bool,
-    /// Whether its failure does not fail the workflow.
-    pub best_effort: bool,
-    /// Whether its result is redacted in every view.
-    pub sensitive: bool,
-    /// Whether its result is written with the next commit instead of its own.
-    pub ephemeral: bool,
-    /// Whether its start is durable before it runs.
-    pub fenced: bool,
-    /// Whether it can be undone.
-    #[serde(default, skip_serializing_if = "UndoMode::is_none")]
-    pub undo: UndoMode,
+records! {
+    /// The options of a step, resolved from engine, workflow and step settings when it was first
+    /// called.
+    #[derive(Copy, Default, Eq, Hash)]
+    #[allow(missing_docs, reason = "most fields are explained by their names")]
+    pub struct StepOptions {
+        pub retry: RetryPolicy,
+        /// The timeout of one attempt.
+        #[serde(with = "crate::duration::optional_millis", rename = "timeoutMs", default)]
+        pub timeout: Option<Duration>,
+        /// Whether a timeout is retried like other failures.
+        pub retry_timeouts: bool,
+        /// Whether the workflow continues if the step fails.
+        pub best_effort: bool,
+        /// Whether every view redacts the result.
+        pub sensitive: bool,
+        /// Whether the result is written with the next commit instead of its own.
+        pub ephemeral: bool,
+        /// Whether the start is durable before the step runs.
+        pub fenced: bool,
+    } + {
+        #[serde(default, skip_serializing_if = "UndoMode::is_none")]
+        pub undo: UndoMode,
+    }
 }
 
 /// Whether a step can be undone, and when.
@@ -100,9 +101,10 @@ pub enum UndoMode {
     /// Undone by a rollback even after the point of no return.
     Internal,
 }
+enum_codec!(UndoMode { None = 0, Undo = 1, Internal = 2 });
 
 impl UndoMode {
-    /// Whether it has no undo.
+    /// Whether the step has no undo.
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::None

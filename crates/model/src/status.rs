@@ -1,120 +1,71 @@
 //! Statuses of runs and steps.
 
-use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use crate::text::{excerpt, json_as_text};
 
-macro_rules! statuses {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $code:literal $text:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "String")]
-        pub enum $name { $($(#[$vdoc])* $variant,)* }
-
-        impl $name {
-            /// Every status.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
-
-            /// The permanent name on the wire.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $text,)* }
-            }
-
-            /// The permanent number in stored rows.
-            #[must_use]
-            pub fn code(self) -> u8 {
-                match self { $(Self::$variant => $code,)* }
-            }
-
-            /// The status with that number.
-            #[must_use]
-            pub fn from_code(code: u8) -> Option<Self> {
-                match code { $($code => Some(Self::$variant),)* _ => None }
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(self.as_str())
-            }
-        }
-
-        impl TryFrom<String> for $name {
-            type Error = UnknownStatus;
-            fn try_from(text: String) -> Result<Self, UnknownStatus> {
-                text.parse()
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(status: $name) -> Self {
-                status.as_str().to_owned()
-            }
-        }
-    };
-}
-
-statuses! {
-    /// The status of a run.
-    RunStatus {
+crate::words! {
+    /// The status of a run. Stored rows contain its position in this list, so add new ones at the end.
+    pub enum RunStatus {
         /// Created, and not executed yet.
-        Queued = 1 "queued",
+        Queued = "queued",
         /// Being executed.
-        Running = 2 "running",
+        Running = "running",
         /// Suspended until a time.
-        Sleeping = 3 "sleeping",
+        Sleeping = "sleeping",
         /// Suspended until an event, an answer or the end of a child.
-        Waiting = 4 "waiting",
+        Waiting = "waiting",
         /// Suspended until the next attempt of a step or of the whole run.
-        Retrying = 5 "retrying",
-        /// Asked to pause; steps in flight are still finishing.
-        Pausing = 6 "pausing",
+        Retrying = "retrying",
+        /// Waiting for steps in flight before it pauses.
+        Pausing = "pausing",
         /// Paused.
-        Paused = 7 "paused",
+        Paused = "paused",
         /// A cancel request is being carried out.
-        Cancelling = 8 "cancelling",
+        Cancelling = "cancelling",
         /// Undoing its completed steps.
-        RollingBack = 9 "rolling_back",
+        RollingBack = "rolling_back",
         /// Parked, because the code does not match the journal.
-        Diverged = 10 "diverged",
+        Diverged = "diverged",
         /// Ended with a result.
-        Completed = 11 "completed",
+        Completed = "completed",
         /// Ended with an error.
-        Failed = 12 "failed",
+        Failed = "failed",
         /// Ended with an error, and an undo failed too.
-        RollbackFailed = 13 "rollback_failed",
+        RollbackFailed = "rollback_failed",
         /// Ended by a cancel request.
-        Cancelled = 14 "cancelled",
+        Cancelled = "cancelled",
         /// Ended at once by an operator.
-        Terminated = 15 "terminated",
+        Terminated = "terminated",
     }
 }
 
-statuses! {
+crate::words! {
     /// The status of a step.
-    StepStatus {
+    pub enum StepStatus {
         /// An attempt is in flight.
-        Running = 1 "running",
+        Running = "running",
         /// Waiting for its next attempt.
-        Retrying = 2 "retrying",
+        Retrying = "retrying",
         /// Completed with a result.
-        Completed = 3 "completed",
+        Completed = "completed",
         /// Failed with an error that is not retried.
-        Failed = 4 "failed",
+        Failed = "failed",
         /// Failed, and no retries are left.
-        Exhausted = 5 "exhausted",
+        Exhausted = "exhausted",
         /// Took longer than its timeout.
-        TimedOut = 6 "timed_out",
+        TimedOut = "timed_out",
         /// Given a result by an operator without running.
-        Skipped = 7 "skipped",
+        Skipped = "skipped",
         /// Dropped before it ended.
-        Abandoned = 8 "abandoned",
+        Abandoned = "abandoned",
         /// Its undo has run.
-        Undone = 9 "undone",
+        Undone = "undone",
     }
 }
+
+json_as_text!(RunStatus, RunStatus::from_str);
+json_as_text!(StepStatus, StepStatus::from_str);
 
 /// Text that is not a status.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -122,6 +73,19 @@ statuses! {
 pub struct UnknownStatus(String);
 
 impl RunStatus {
+    /// Returns the permanent number in stored rows.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        self as u8 + 1
+    }
+
+    /// Returns the status with this number.
+    #[must_use]
+    pub fn from_code(code: u8) -> Option<Self> {
+        let position = code.checked_sub(1)?;
+        Self::ALL.get(usize::from(position)).copied()
+    }
+
     /// Whether the run has ended. Nothing more is appended to its journal.
     #[must_use]
     pub fn is_terminal(self) -> bool {
@@ -158,20 +122,15 @@ impl FromStr for RunStatus {
             "compensation_failed" => "rollback_failed",
             other => other,
         };
-        let found = Self::ALL.iter().find(|status| status.as_str() == word);
-        found
-            .copied()
-            .ok_or_else(|| UnknownStatus(text.chars().take(64).collect()))
+        Self::parse(word).ok_or_else(|| UnknownStatus(excerpt(text)))
     }
 }
 
 impl FromStr for StepStatus {
     type Err = UnknownStatus;
+
     fn from_str(text: &str) -> Result<Self, UnknownStatus> {
-        let found = Self::ALL.iter().find(|status| status.as_str() == text);
-        found
-            .copied()
-            .ok_or_else(|| UnknownStatus(text.chars().take(64).collect()))
+        Self::parse(text).ok_or_else(|| UnknownStatus(excerpt(text)))
     }
 }
 
@@ -180,19 +139,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_and_numbers_lead_back() {
+    fn words_and_codes_are_unambiguous() {
         for &status in RunStatus::ALL {
             assert_eq!(status.as_str().parse(), Ok(status));
             assert_eq!(RunStatus::from_code(status.code()), Some(status));
         }
+        assert_eq!(RunStatus::from_code(0), None);
+        assert_eq!(RunStatus::from_code(16), None);
         for &status in StepStatus::ALL {
             assert_eq!(status.as_str().parse(), Ok(status));
-            assert_eq!(StepStatus::from_code(status.code()), Some(status));
         }
     }
 
     #[test]
-    fn older_words_are_understood() {
+    fn codes_in_stored_rows_do_not_change() {
+        assert_eq!(RunStatus::Queued.code(), 1);
+        assert_eq!(RunStatus::Diverged.code(), 10);
+        assert_eq!(RunStatus::Completed.code(), 11);
+        assert_eq!(RunStatus::Terminated.code(), 15);
+    }
+
+    #[test]
+    fn words_of_earlier_systems_are_accepted() {
         for (word, status) in [
             ("created", RunStatus::Queued),
             ("errored", RunStatus::Failed),

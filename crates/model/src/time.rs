@@ -4,14 +4,13 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
-use serde::{Deserialize, Serialize};
+use crate::text::{excerpt, json_as_text};
 
 /// Milliseconds since 1970-01-01 UTC. RFC 3339 in JSON.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
-)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Timestamp(u64);
+
+json_as_text!(Timestamp, Timestamp::from_str);
 
 /// Text that is not an RFC 3339 time in UTC.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -22,7 +21,7 @@ pub struct InvalidTimestamp(String);
 const MAX_MILLIS: u64 = 253_402_300_799_999;
 
 impl Timestamp {
-    /// From milliseconds since the epoch. Times after the year 9999 become the end of that year.
+    /// Converts milliseconds since the epoch. Times after the year 9999 become the end of that year.
     #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         if millis > MAX_MILLIS {
@@ -32,23 +31,21 @@ impl Timestamp {
         }
     }
 
-    /// Milliseconds since the epoch.
+    /// Returns the milliseconds since the epoch.
     #[must_use]
     pub const fn as_millis(self) -> u64 {
         self.0
     }
 
-    /// The time `duration` later, rounded up to whole milliseconds so that a timer is never early.
+    /// Returns the time `duration` later, rounded up to whole milliseconds so that a timer is never early.
     #[must_use]
     pub fn after(self, duration: Duration) -> Self {
         let millis = duration.as_nanos().div_ceil(1_000_000);
-        Self::from_millis(
-            self.0
-                .saturating_add(u64::try_from(millis).unwrap_or(u64::MAX)),
-        )
+        let millis = u64::try_from(millis).unwrap_or(u64::MAX);
+        Self::from_millis(self.0.saturating_add(millis))
     }
 
-    /// The duration until `later`; zero if `later` is not later.
+    /// Returns the duration until `later`; zero if `later` is not later.
     #[must_use]
     pub fn until(self, later: Self) -> Duration {
         Duration::from_millis(later.0.saturating_sub(self.0))
@@ -81,20 +78,7 @@ impl FromStr for Timestamp {
     fn from_str(text: &str) -> Result<Self, InvalidTimestamp> {
         humantime::parse_rfc3339(text)
             .map(Into::into)
-            .map_err(|_| InvalidTimestamp(text.chars().take(64).collect()))
-    }
-}
-
-impl TryFrom<String> for Timestamp {
-    type Error = InvalidTimestamp;
-    fn try_from(text: String) -> Result<Self, InvalidTimestamp> {
-        text.parse()
-    }
-}
-
-impl From<Timestamp> for String {
-    fn from(time: Timestamp) -> Self {
-        time.to_string()
+            .map_err(|_| InvalidTimestamp(excerpt(text)))
     }
 }
 
@@ -103,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_and_number_agree() {
+    fn text_round_trips() {
         let time = Timestamp::from_millis(1_794_729_600_123);
         assert_eq!(time.to_string(), "2026-11-15T08:00:00.123Z");
         assert_eq!(time.to_string().parse(), Ok(time));
@@ -119,7 +103,7 @@ mod tests {
 
     // B67
     #[test]
-    fn waits_beyond_what_32_bits_of_milliseconds_hold_work() {
+    fn waits_longer_than_32_bits_of_milliseconds_work() {
         let far = Timestamp::from_millis(0).after(Duration::from_millis(1 << 33));
         assert_eq!(far.as_millis(), 1 << 33);
     }

@@ -1,12 +1,13 @@
 //! Trace ids of OpenTelemetry, and the `traceparent` header of W3C Trace Context.
 //!
-//! Ids are digests of what they name, so every process that handles a run computes the same trace.
+//! Ids are digests, so every process that handles a run computes the same ones.
 
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+
+use crate::text::json_as_text;
 
 /// The version of Trace Context that this crate writes.
 const VERSION: &str = "00";
@@ -20,7 +21,7 @@ macro_rules! hex_id {
         pub struct $name(pub [u8; $bytes]);
 
         impl $name {
-            /// The id of these parts. Other parts have other ids.
+            /// Derives the id from these parts. Other parts give other ids.
             #[must_use]
             pub fn of(parts: &[&[u8]]) -> Self {
                 let mut hash = Sha256::new();
@@ -67,14 +68,14 @@ hex_id! {
 }
 
 /// A span to which new spans are attached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-#[allow(missing_docs, reason = "most fields are explained by their names")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct TraceParent {
     pub trace: TraceId,
-    /// The parent span.
     pub span: SpanId,
 }
+
+json_as_text!(TraceParent, TraceParent::from_str);
 
 /// Text that is not a `traceparent`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -106,19 +107,6 @@ impl FromStr for TraceParent {
     }
 }
 
-impl From<TraceParent> for String {
-    fn from(parent: TraceParent) -> Self {
-        parent.to_string()
-    }
-}
-
-impl TryFrom<String> for TraceParent {
-    type Error = InvalidTraceParent;
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,13 +114,13 @@ mod tests {
     const LINE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
     #[test]
-    fn a_traceparent_reads_back_as_it_was_written() {
+    fn a_traceparent_round_trips() {
         let parent: TraceParent = LINE.parse().unwrap();
         assert_eq!(parent.to_string(), LINE);
     }
 
     #[test]
-    fn a_later_version_may_say_more_and_this_one_may_not() {
+    fn only_later_versions_may_have_more_fields() {
         assert!(
             format!("01{}-more", &LINE[2..])
                 .parse::<TraceParent>()
@@ -142,16 +130,16 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_trace_is_refused() {
-        let nothing = "00-00000000000000000000000000000000-b7ad6b7169203331-01";
+    fn invalid_traceparents_are_refused() {
+        let zeroes = "00-00000000000000000000000000000000-b7ad6b7169203331-01";
         let upper = "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01";
-        for line in ["", "00", nothing, upper, "ff-a-b-01", "00-1-2-3"] {
+        for line in ["", "00", zeroes, upper, "ff-a-b-01", "00-1-2-3"] {
             assert!(line.parse::<TraceParent>().is_err(), "{line}");
         }
     }
 
     #[test]
-    fn ids_follow_from_their_parts_and_where_they_part() {
+    fn ids_depend_on_the_parts_and_their_boundaries() {
         assert_eq!(SpanId::of(&[b"a", b"b"]), SpanId::of(&[b"a", b"b"]));
         assert_ne!(SpanId::of(&[b"ab", b""]), SpanId::of(&[b"a", b"b"]));
     }

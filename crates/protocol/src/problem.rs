@@ -44,7 +44,7 @@ impl Problem {
         self
     }
 
-    /// The error code, if this version knows it.
+    /// Returns the error code, if this version knows it.
     #[must_use]
     pub fn error_code(&self) -> Option<ErrorCode> {
         self.code.as_deref().and_then(ErrorCode::parse)
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_of_a_newer_release_is_kept_as_a_word() {
+    fn unknown_codes_of_newer_releases_are_kept() {
         let text = r#"{"title":"Conflict","status":409,"detail":"no","code":"from_the_future"}"#;
         let problem: Problem = serde_json::from_str(text).unwrap();
         assert_eq!(problem.error_code(), None);

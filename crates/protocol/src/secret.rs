@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_is_not_printed_with_what_holds_it() {
+    fn debug_output_hides_the_secret() {
         let held = Some(("key", Secret::new("evk_abc")));
         let shown = format!("{held:?} {held:#?}");
         assert!(!shown.contains("evk_abc"), "{shown}");

@@ -1,4 +1,4 @@
-//! A short way to write a journal.
+//! Journals and records of single operations, with defaults for most fields.
 
 use everstep_model::record::*;
 use everstep_model::{
@@ -6,7 +6,7 @@ use everstep_model::{
     RpcId, RunId, Seed, StepOptions, Timestamp, UndoMode,
 };
 
-/// The time of record `n` of a [`Journal`]: one second after the one before.
+/// Returns the time of record `n` of a [`Journal`]: one second after the previous one.
 pub fn time(n: u64) -> Timestamp {
     Timestamp::from_millis(1_794_729_600_000 + n * 1_000)
 }
@@ -32,7 +32,7 @@ pub fn failure(message: &str) -> Failure {
 pub struct Journal(pub Vec<Entry>);
 
 impl Journal {
-    /// A journal that begins with `created`.
+    /// Creates a journal that begins with `created`.
     pub fn created() -> Self {
         Self::default().with(created())
     }
@@ -214,7 +214,7 @@ pub fn child(location: &str, detached: bool) -> ChildStarted {
     }
 }
 
-/// Two children at one location that can be undone. The first was abandoned and completed nevertheless.
+/// Returns a journal with two undoable children at one location. The first was abandoned and completed nevertheless.
 pub fn two_children(location: &str) -> Journal {
     let child = |run: &str| ChildStarted {
         run: RunId::new(run).unwrap(),

@@ -26,7 +26,7 @@ fn options() -> StepOptions {
     }
 }
 
-/// A record of every kind, in the order of the tags.
+/// Returns one record of each kind, in the order of the tags.
 #[allow(clippy::too_many_lines, reason = "one sample of each kind")]
 pub fn one_of_each() -> Vec<Record> {
     let time = Timestamp::from_millis(1_794_729_600_123);

@@ -31,7 +31,7 @@ fn any_payload() -> impl Strategy<Value = Payload> {
     ]
 }
 
-/// A record of any kind; those the engine writes most have random fields.
+/// Returns a record of any kind. Steps and events, the most frequent ones, have random fields.
 pub fn any_record() -> impl Strategy<Value = Record> {
     let fixed = proptest::sample::select(one_of_each()).prop_map(|record| record.body);
     let completed = (any_location(), any::<u32>(), any_payload(), any::<bool>()).prop_map(

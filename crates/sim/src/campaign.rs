@@ -1,18 +1,19 @@
 //! Simulates many seeds on all cores, and sums up what was exercised and which seeds failed.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::observed::Violation;
 use everstep_engine::simulation::catch_panic;
 
+use crate::observed::Violation;
 use crate::plan::{FaultKind, Limits, Plan};
 use crate::program::PRIMITIVES;
+use crate::report::run_on_threads;
 use crate::simulation::{Report, simulate};
-use crate::workload::REQUESTS;
+use crate::workload::all_requests;
 
 /// The number of seeds after which everything must have been exercised.
 const ENOUGH_SEEDS: u64 = 1_000;
@@ -69,7 +70,7 @@ impl Summary {
         self.faults.values().sum()
     }
 
-    /// One line of progress.
+    /// Returns one line of progress.
     #[must_use]
     pub fn progress(&self) -> String {
         let seconds = self.took.as_secs_f64().max(0.001);
@@ -84,8 +85,8 @@ impl Summary {
         )
     }
 
-    /// What was exercised too little or not at all. Empty for a small number of seeds, which prove
-    /// nothing either way.
+    /// Describes what was exercised too little or not at all. Empty for a small number of seeds, which
+    /// prove nothing either way.
     #[must_use]
     pub fn shortfalls(&self) -> Vec<String> {
         let mut found = Vec::new();
@@ -110,12 +111,12 @@ impl Summary {
         let faults = FaultKind::ALL
             .iter()
             .filter(|kind| !self.faults.contains_key(kind));
-        let names = PRIMITIVES.iter().chain(REQUESTS).copied();
+        let names = PRIMITIVES.iter().copied().chain(all_requests());
         let names = names.filter(|name| !self.exercised.contains_key(name));
-        faults.map(|kind| kind.name()).chain(names).collect()
+        faults.map(|kind| kind.as_str()).chain(names).collect()
     }
 
-    /// The summary as text.
+    /// Returns the summary as text.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = self.progress();
@@ -128,16 +129,8 @@ impl Summary {
             self.calls,
             self.took.as_secs_f64(),
         );
-        let faults = self
-            .faults
-            .iter()
-            .map(|(kind, count)| format!("{} {count}", kind.name()));
-        let _ = writeln!(text, "faults: {}", faults.collect::<Vec<_>>().join(", "));
-        let names = self
-            .exercised
-            .iter()
-            .map(|(name, count)| format!("{name} {count}"));
-        let _ = writeln!(text, "exercised: {}", names.collect::<Vec<_>>().join(", "));
+        let _ = writeln!(text, "faults: {}", list(&self.faults));
+        let _ = writeln!(text, "exercised: {}", list(&self.exercised));
         text
     }
 }
@@ -166,21 +159,20 @@ impl Campaign {
                 summary.add(seed, report);
             }
         };
-        std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..self.threads.max(1))
-                .map(|_| scope.spawn(work))
-                .collect();
-            while threads.iter().any(|thread| !thread.is_finished()) {
-                std::thread::park_timeout(Duration::from_millis(500));
-                let mut summary = lock();
-                summary.took = started.elapsed();
-                progress(&summary);
-            }
+        run_on_threads(self.threads, work, || {
+            let mut summary = lock();
+            summary.took = started.elapsed();
+            progress(&summary);
         });
         let mut summary = lock().clone();
         summary.took = started.elapsed();
         summary
     }
+}
+
+fn list<K: Display>(counts: &BTreeMap<K, u64>) -> String {
+    let items = counts.iter().map(|(name, count)| format!("{name} {count}"));
+    items.collect::<Vec<_>>().join(", ")
 }
 
 /// Simulates a plan. A panic counts as a violation.
@@ -195,22 +187,22 @@ pub(crate) fn simulate_caught(plan: &Plan, is_traced: bool) -> Report {
 mod tests {
     use super::*;
 
-    fn whole() -> Summary {
-        let names = PRIMITIVES.iter().chain(REQUESTS);
+    fn complete() -> Summary {
+        let names = PRIMITIVES.iter().copied().chain(all_requests());
         Summary {
             seeds: 1_000,
             micros: 90_000_000_000,
             operations: 50_000,
             faults: FaultKind::ALL.iter().map(|kind| (*kind, 1_000)).collect(),
-            exercised: names.map(|name| (*name, 1)).collect(),
+            exercised: names.map(|name| (name, 1)).collect(),
             ..Summary::default()
         }
     }
 
     #[test]
-    fn a_campaign_that_leaves_something_out_falls_short() {
-        assert_eq!(whole().shortfalls(), [""; 0]);
-        let mut lacking = whole();
+    fn a_campaign_that_omits_something_falls_short() {
+        assert_eq!(complete().shortfalls(), [""; 0]);
+        let mut lacking = complete();
         lacking.faults.remove(&FaultKind::Late);
         lacking.exercised.remove("race");
         lacking.operations = 49_999;

@@ -126,7 +126,7 @@ pub enum Stopped {
 }
 
 impl Executor {
-    /// An executor at time zero whose choices follow from the seed.
+    /// Creates an executor at time zero whose choices follow from the seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(Arc::new(Shared {
@@ -171,14 +171,14 @@ impl Executor {
         }
         state.next_task += 1;
         let id = state.next_task;
-        let bell = TaskWaker {
+        let waker = TaskWaker {
             task: id,
             woken: self.0.woken.clone(),
         };
         let task = Task {
             group,
             future: Some(Box::pin(future)),
-            waker: Waker::from(Arc::new(bell)),
+            waker: Waker::from(Arc::new(waker)),
             is_ready: true,
         };
         state.tasks.insert(id, task);
@@ -214,12 +214,12 @@ impl Executor {
     /// Stops or resumes polling the tasks of a group.
     pub fn freeze(&self, group: Group, is_frozen: bool) {
         let mut state = self.state();
-        let Some(fate) = state.groups.get_mut(&group) else {
+        let Some(group_state) = state.groups.get_mut(&group) else {
             return;
         };
-        fate.is_frozen = is_frozen;
+        group_state.is_frozen = is_frozen;
         if !is_frozen {
-            let held = std::mem::take(&mut fate.held);
+            let held = std::mem::take(&mut group_state.held);
             state.ready.extend(held);
         }
     }
@@ -228,7 +228,7 @@ impl Executor {
     /// time is about to advance.
     pub fn run(&self, until: u64, mut is_done: impl FnMut() -> bool) -> Stopped {
         loop {
-            self.bury();
+            self.drop_ended_groups();
             self.take_woken();
             if let Some((id, mut future, waker)) = self.choose() {
                 let polled = future.as_mut().poll(&mut Context::from_waker(&waker));
@@ -250,19 +250,19 @@ impl Executor {
     }
 
     /// Drops the tasks of ended groups. No lock is held, because dropping can wake and spawn tasks.
-    fn bury(&self) {
+    fn drop_ended_groups(&self) {
         loop {
             let mut state = self.state();
             let Some(group) = state.ended.pop_first() else {
                 return;
             };
-            let dead: Vec<TaskId> = state
+            let ended: Vec<TaskId> = state
                 .tasks
                 .iter()
                 .filter(|(_, task)| task.group == group)
                 .map(|(id, _)| *id)
                 .collect();
-            let tasks: Vec<_> = dead
+            let tasks: Vec<_> = ended
                 .iter()
                 .filter_map(|id| state.tasks.remove(id))
                 .collect();
@@ -298,10 +298,10 @@ impl Executor {
             let Some(task) = state.tasks.get_mut(&id) else {
                 continue;
             };
-            if let Some(fate) = state.groups.get_mut(&task.group)
-                && fate.is_frozen
+            if let Some(group_state) = state.groups.get_mut(&task.group)
+                && group_state.is_frozen
             {
-                fate.held.push(id);
+                group_state.held.push(id);
                 continue;
             }
             task.is_ready = false;
@@ -349,14 +349,14 @@ impl Executor {
             break;
         }
         let now = state.now;
-        let mut rings = Vec::new();
+        let mut wakers = Vec::new();
         while state.timers.peek().is_some_and(|timer| timer.due <= now) {
             if let Some(timer) = state.timers.pop() {
-                rings.extend(timer.sleep_waker.waker().take());
+                wakers.extend(timer.sleep_waker.waker().take());
             }
         }
         drop(state);
-        rings.into_iter().for_each(Waker::wake);
+        wakers.into_iter().for_each(Waker::wake);
         true
     }
 
@@ -430,24 +430,24 @@ mod tests {
     }
 
     #[test]
-    fn the_seed_decides_who_runs_next() {
+    fn the_seed_decides_which_task_runs_next() {
         assert_eq!(order(1), order(1));
         assert!((2..10).any(|seed| order(seed) != order(1)));
     }
 
     #[test]
-    fn what_dies_is_dropped_and_what_is_frozen_goes_on_later() {
+    fn ended_groups_are_dropped_and_frozen_ones_continue_later() {
         let executor = Executor::new(1);
-        let (dying, frozen) = (executor.group(), executor.group());
+        let (ending, frozen) = (executor.group(), executor.group());
         let seen = Arc::new(AtomicU64::new(0));
-        for (group, adds) in [(dying, 1), (frozen, 10)] {
+        for (group, adds) in [(ending, 1), (frozen, 10)] {
             let (seen, sleep) = (seen.clone(), executor.sleep(SECOND));
             executor.spawn(group, async move {
                 sleep.await;
                 seen.fetch_add(adds, Ordering::Relaxed);
             });
         }
-        executor.end(dying);
+        executor.end(ending);
         executor.freeze(frozen, true);
         assert_eq!(executor.run(2_000_000, || false), Stopped::TimeLimit);
         assert_eq!(
@@ -457,7 +457,7 @@ mod tests {
         executor.freeze(frozen, false);
         executor.run(2_000_000, || false);
         assert_eq!(seen.load(Ordering::Relaxed), 10);
-        assert!(!executor.is_alive(dying));
+        assert!(!executor.is_alive(ending));
         assert_eq!(Arc::strong_count(&seen), 1, "both tasks are gone");
     }
 }

@@ -4,7 +4,7 @@
 //! ```text
 //!   World ── executor    one thread, virtual time; the seed chooses the next task; a group of tasks is a process
 //!     │   ├─ machines    1 to 3, each with a real `everstep::Engine` on `NodeRuntime` (its clock may be wrong)
-//!     │   ├─ SimStore    one per process, in front of one store: numbers each call and asks `Faults` for its `CallPlan`
+//!     │   ├─ SimStore    one per process, in front of one store: numbers each call and gets its `CallPlan` from `Faults`
 //!     │   ├─ SimBus      hints that arrive, or are lost, repeated or delayed
 //!     │   └─ nemesis     pauses, clock jumps, outages, restarts
 //!     ├─ observed        the expected journals with their checks at each call, the history, the ledger
@@ -21,7 +21,7 @@
 //! again, and all of them are dropped before any other task runs, including the committer that waits for
 //! the answer. Some time later the machine starts the next process. Its engine sweeps, finds the run
 //! with a ready mark and a dead owner, claims it under the next epoch, and replays. If the step ran
-//! again, `Env::begins` would find its result in the expected journal and report invariant 8. At the end
+//! again, `Env::begin_attempt` would find its result in the expected journal and report invariant 8. At the end
 //! the faults stop, all runs end, and `check::check_all` reads the journals once more.
 //!
 //! The same seed gives the same simulation, byte by byte of its timeline. `docs/simulation.md` describes
@@ -29,7 +29,7 @@
 
 #![allow(
     missing_docs,
-    reason = "a test tool: an item has a comment if its name does not say enough"
+    reason = "a test tool; items are documented where their names are not enough"
 )]
 
 pub mod campaign;
@@ -43,6 +43,7 @@ pub mod plan;
 pub mod planted;
 pub mod planted_store;
 pub mod program;
+pub mod report;
 pub mod simulation;
 pub mod stores;
 pub mod trace;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
-use std::time::Duration;
 
+use everstep_sim::report::{ProgressPrinter, cut, print_end_of_timeline, print_shortfalls};
 use everstep_sim::{Campaign, FaultKind, Limits, Plan, Summary, minimise, simulate};
 
 /// The first seeds are simulated twice, to check that a simulation is deterministic.
@@ -21,30 +21,15 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    if std::env::args().any(|arg| arg == "--exhaustive") {
-        return exhaustive();
-    }
-    let options = match parse(std::env::args().skip(1)) {
-        Ok(options) => options,
-        Err(message) => {
-            eprintln!("everstep-sim: {message}");
-            return ExitCode::from(2);
-        }
-    };
-    let is_fine = match options.seed {
-        Some(seed) => one(seed, &options),
-        None => is_deterministic(options.from) && many(&options),
-    };
-    if is_fine {
-        ExitCode::SUCCESS
+    let done = if std::env::args().any(|arg| arg == "--exhaustive") {
+        everstep_sim::exhaustive::run_command(std::env::args().skip(1))
     } else {
-        ExitCode::FAILURE
-    }
-}
-
-/// Crashes at every call of canonical workflows, instead of simulating seeds.
-fn exhaustive() -> ExitCode {
-    match everstep_sim::exhaustive::run_command(std::env::args().skip(1)) {
+        parse(std::env::args().skip(1)).map(|options| match options.seed {
+            Some(seed) => one(seed, &options),
+            None => is_deterministic(options.from) && many(&options),
+        })
+    };
+    match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(message) => {
@@ -88,10 +73,10 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
 
 fn kinds(names: &str) -> Result<BTreeSet<FaultKind>, String> {
     let unknown = |name: &str| {
-        let known: Vec<_> = FaultKind::ALL.iter().map(|kind| kind.name()).collect();
+        let known: Vec<_> = FaultKind::ALL.iter().map(|kind| kind.as_str()).collect();
         format!("no fault `{name}`; there are: {}", known.join(", "))
     };
-    let named = |name: &str| FaultKind::named(name).ok_or_else(|| unknown(name));
+    let named = |name: &str| FaultKind::parse(name).ok_or_else(|| unknown(name));
     names.split(',').map(named).collect()
 }
 
@@ -115,24 +100,17 @@ fn many(options: &Options) -> bool {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let campaign = Campaign {
         first: options.from,
-        seeds: options.seeds.unwrap_or(if options.minutes.is_some() {
-            u64::MAX
-        } else {
-            2_000
+        seeds: options.seeds.unwrap_or(match options.minutes {
+            Some(_) => u64::MAX,
+            None => 2_000,
         }),
-        time: options
-            .minutes
-            .map(|minutes| Duration::from_secs(60 * minutes)),
+        time: options.minutes.map(everstep_model::minutes),
         threads,
         limits: options.limits.clone(),
     };
-    let mut reported = 0;
+    let mut printer = ProgressPrinter::default();
     let summary = campaign.run(|summary: &Summary| {
-        let seconds = summary.took.as_secs();
-        if seconds >= reported + 5 {
-            reported = seconds;
-            println!("{}", summary.progress());
-        }
+        printer.print(summary.took, || summary.progress());
     });
     print!("{}", summary.text());
     for (seed, violations) in &summary.failed {
@@ -149,11 +127,7 @@ fn many(options: &Options) -> bool {
         report_failure(*seed, options.limits.clone(), invariant);
         return false;
     }
-    let shortfalls = summary.shortfalls();
-    for shortfall in &shortfalls {
-        println!("{shortfall}");
-    }
-    shortfalls.is_empty()
+    print_shortfalls(&summary.shortfalls())
 }
 
 /// Minimises a failing seed and prints its timeline with the command that reproduces it.
@@ -164,10 +138,7 @@ fn report_failure(seed: u64, limits: Limits, invariant: u8) {
         "smaller:    cargo xtask sim --seed {seed}{} --timeline\n",
         limit_flags(&limits)
     );
-    let lines: Vec<_> = report.timeline.lines().collect();
-    for line in lines.iter().skip(lines.len().saturating_sub(120)) {
-        println!("{}", cut(line));
-    }
+    print_end_of_timeline(&report.timeline);
 }
 
 fn limit_flags(limits: &Limits) -> String {
@@ -176,7 +147,7 @@ fn limit_flags(limits: &Limits) -> String {
             .map(|value| format!(" --{name} {value}"))
             .unwrap_or_default()
     };
-    let without: Vec<_> = limits.without.iter().map(|kind| kind.name()).collect();
+    let without: Vec<_> = limits.without.iter().map(|kind| kind.as_str()).collect();
     let without = match without.is_empty() {
         true => String::new(),
         false => format!(" --without {}", without.join(",")),
@@ -210,8 +181,4 @@ fn one(seed: u64, options: &Options) -> bool {
         report.violations.len()
     );
     report.violations.is_empty()
-}
-
-fn cut(line: &str) -> String {
-    line.chars().take(400).collect()
 }

@@ -10,8 +10,8 @@ use crate::simulation::Report;
 /// The number of requests of a client that the search starts with.
 const REQUESTS_MAX: u64 = 128;
 
-/// The narrowest limits found under which a seed violates an invariant, and the report of that
-/// simulation.
+/// Returns the narrowest limits found under which a seed violates an invariant, and the report of
+/// that simulation.
 #[must_use]
 pub fn minimise(seed: u64, limits: Limits, invariant: u8) -> (Limits, Report) {
     let simulate =

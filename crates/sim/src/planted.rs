@@ -4,16 +4,16 @@
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use everstep_model::planted::Bug;
 
 use crate::campaign::simulate_caught;
 use crate::observed::Violation;
 use crate::plan::{Limits, Plan};
+use crate::report::run_on_threads;
 
-/// The signs of a bug: the violated invariant and the check that noticed it. A seed that fails in
-/// any other way, for example with a panic, has not found the bug.
+/// Returns the signs of a bug: the violated invariant and the check that noticed it. A seed that
+/// fails in any other way, for example with a panic, has not found the bug.
 fn signs(bug: Bug) -> &'static [(u8, &'static str)] {
     match bug {
         Bug::NoEpochCheck | Bug::FenceDroppedByCompaction => &[(3, "appending")],
@@ -31,7 +31,7 @@ fn signs(bug: Bug) -> &'static [(u8, &'static str)] {
         Bug::RaceLoserPersisted => &[(12, "replaying")],
         Bug::CompletionBeatsCancel => &[(16, "ending")],
         Bug::ChildStartedTwice => &[(17, "children")],
-        // A run that waits for a child that was never created waits for ever.
+        // A run that waits for a child that was never created never ends.
         Bug::OutboxRemovedFirst => &[(14, "events"), (17, "children"), (29, "simulation")],
         Bug::RetryCountedOnTakeover => &[(10, "steps")],
         Bug::ResultAfterTerminate => &[(24, "appending")],
@@ -39,7 +39,7 @@ fn signs(bug: Bug) -> &'static [(u8, &'static str)] {
         Bug::TwoResolvedPerPoll => &[(12, "replaying"), (12, "clients")],
         Bug::LoopUnrecorded => &[(12, "replaying")],
         Bug::KeyCheckedOutside => &[(13, "journals")],
-        // A run that waits for a child that another run was mistaken for waits for ever, too.
+        // A run that waits for a child that was confused with another run never ends, either.
         Bug::NamesakesConfused => &[
             (14, "events"),
             (17, "children"),
@@ -122,21 +122,14 @@ pub fn search_all(
             lock().push((*bug, results));
         }
     };
-    std::thread::scope(|scope| {
-        let threads = (0..threads.max(1)).map(|_| scope.spawn(work));
-        let threads: Vec<_> = threads.collect();
-        while threads.iter().any(|thread| !thread.is_finished()) {
-            std::thread::park_timeout(Duration::from_millis(500));
-            progress(lock().len());
-        }
-    });
+    run_on_threads(threads, work, || progress(lock().len()));
     let mut done = lock().clone();
     done.sort_by_key(|(bug, _)| *bug);
     done
 }
 
-/// The result of each search: the number of seeds, the violated invariant and the check that
-/// noticed it.
+/// Returns the result of each search: the number of seeds, the violated invariant and the check
+/// that noticed it.
 #[must_use]
 pub fn table(results: &[(Bug, SearchResult)], first: u64) -> String {
     let mut text = format!(
@@ -144,7 +137,7 @@ pub fn table(results: &[(Bug, SearchResult)], first: u64) -> String {
         "bug", "seeds", "invariant", "noticed by", "what was seen"
     );
     for (bug, search) in results {
-        let name = bug.name();
+        let name = bug.as_str();
         let _ = match search {
             SearchResult::Found(Finding { seed, violation }) => {
                 let (seeds, what) = (seed - first + 1, cut(&violation.what));
@@ -187,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn every_bug_has_a_sign_and_a_panic_is_none() {
+    fn every_bug_has_a_sign_that_is_not_a_panic() {
         for bug in Bug::ALL {
             assert!(!signs(*bug).is_empty());
             assert!(signs(*bug).iter().all(|(invariant, _)| *invariant != 0));

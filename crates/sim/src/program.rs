@@ -30,7 +30,7 @@ impl How {
 }
 
 /// An operation of a program.
-#[allow(missing_docs, reason = "the names of the fields say it")]
+#[allow(missing_docs, reason = "plain data")]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Op {
     /// A step that takes some time, after a number of failures.
@@ -108,7 +108,7 @@ pub enum Op {
 }
 
 /// The result of an operation.
-#[allow(missing_docs, reason = "the names of the fields say it")]
+#[allow(missing_docs, reason = "plain data")]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Seen {
     /// The value of a step. None if it failed and the failure is a result.
@@ -166,7 +166,7 @@ pub const PRIMITIVES: &[&str] = &[
 ];
 
 impl Op {
-    /// The name in [`PRIMITIVES`].
+    /// Returns the name in [`PRIMITIVES`].
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -221,7 +221,7 @@ impl Op {
         )
     }
 
-    /// The sequences that it consists of.
+    /// Returns the sequences that it consists of.
     pub fn parts(&self) -> Vec<&[Op]> {
         match self {
             Self::Join(parts)
@@ -243,7 +243,7 @@ pub fn has(program: &[Op], is_such: &dyn Fn(&Op) -> bool) -> bool {
     program.iter().any(|op| is_such(op) || inside(op))
 }
 
-/// A random program.
+/// Returns a random program.
 pub(super) fn program(rng: &mut Rng) -> Vec<Op> {
     if rng.one_in(8) {
         return saga(rng);
@@ -310,7 +310,7 @@ fn operation(rng: &mut Rng, depth: u32) -> Op {
     simple(rng)
 }
 
-/// A loop that works for a while without a pause, and drops its records.
+/// Returns a loop that works for a while without a pause, and drops its records.
 fn grind(rng: &mut Rng) -> Op {
     let step = Op::Step {
         how: How::Plain,
@@ -392,7 +392,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_use_every_primitive_sooner_or_later() {
+    fn random_programs_use_every_primitive() {
         let mut used = BTreeSet::new();
         for seed in 0..2_000 {
             let program = program(&mut Rng::new(seed, 9));

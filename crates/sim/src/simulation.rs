@@ -44,8 +44,8 @@ pub fn simulate(plan: &Plan, is_traced: bool) -> Report {
     let until = u64::try_from(plan.chaos.as_micros()).unwrap_or(u64::MAX);
     for machine in &world.machines {
         world.start(machine);
-        let inject_machine_faults = inject_machine_faults(world.clone(), machine.index, until);
-        world.executor.spawn(world.network, inject_machine_faults);
+        let machine_faults = inject_machine_faults(world.clone(), machine.index, until);
+        world.executor.spawn(world.network, machine_faults);
     }
     if plan.served.is_some() {
         for number in 0..plan.nodes {
@@ -53,8 +53,8 @@ pub fn simulate(plan: &Plan, is_traced: bool) -> Report {
             world.executor.spawn(world.network, worker);
         }
     }
-    let inject_machine_faults = inject_store_faults(world.clone(), until);
-    world.executor.spawn(world.network, inject_machine_faults);
+    let store_faults = inject_store_faults(world.clone(), until);
+    world.executor.spawn(world.network, store_faults);
     let clients = world.clone();
     world.executor.spawn(world.network, async move {
         workload::prepare(&clients).await;
@@ -65,7 +65,7 @@ pub fn simulate(plan: &Plan, is_traced: bool) -> Report {
     });
     let mut stopped = world.executor.run(until, || false);
     if stopped != Stopped::Livelock {
-        stopped = come_to_rest(&world);
+        stopped = finish_all_runs(&world);
     }
     // The checks use the code without the planted bug.
     drop(planted);
@@ -83,8 +83,8 @@ pub fn simulate(plan: &Plan, is_traced: bool) -> Report {
 }
 
 /// Ends all faults and waits until all runs have ended.
-fn come_to_rest(world: &Arc<World>) -> Stopped {
-    world.say("CALM", || "no faults from here on".to_owned());
+fn finish_all_runs(world: &Arc<World>) -> Stopped {
+    world.log("CALM", || "no faults from here on".to_owned());
     world.faults().stop();
     for machine in &world.machines {
         world.heal(machine);

@@ -8,8 +8,8 @@ use futures_util::FutureExt as _;
 
 /// Creates the stores of simulations.
 pub trait Stores: Sync {
-    /// An empty store with this clock, for one simulation. Its calls must be complete when they
-    /// return.
+    /// Returns an empty store with this clock, for one simulation. Its calls must be complete when
+    /// they return.
     fn empty(&self, clock: Arc<dyn Clock>) -> Arc<dyn Store>;
 }
 

@@ -21,14 +21,14 @@ impl Trace {
     }
 
     /// Adds a line about an actor.
-    pub fn say(&self, micros: u64, actor: &str, what: impl FnOnce() -> String) {
+    pub fn log(&self, micros: u64, actor: &str, what: impl FnOnce() -> String) {
         let Some(timeline) = &self.0 else { return };
         let line = format!("{actor:<9} {}", what());
         let mut timeline = timeline.lock().unwrap_or_else(PoisonError::into_inner);
         timeline.add(Duration::from_micros(micros), &line);
     }
 
-    /// The timeline so far.
+    /// Returns the timeline so far.
     #[must_use]
     pub fn text(&self) -> String {
         let Some(timeline) = &self.0 else {
@@ -47,8 +47,8 @@ mod tests {
     #[test]
     fn a_line_has_time_actor_and_text() {
         let trace = Trace::new(true);
-        trace.say(1_500_000, "node 1", || "#3 commit".to_owned());
+        trace.log(1_500_000, "node 1", || "#3 commit".to_owned());
         assert_eq!(trace.text(), "    00:00:01.500  node 1    #3 commit\n");
-        Trace::new(false).say(0, "node 1", || unreachable!("nothing is kept"));
+        Trace::new(false).log(0, "node 1", || unreachable!("nothing is kept"));
     }
 }

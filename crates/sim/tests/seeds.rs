@@ -20,20 +20,20 @@ fn the_same_seed_gives_the_same_timeline() {
 }
 
 #[test]
-fn a_timeline_changes_nothing() {
+fn a_timeline_does_not_change_the_simulation() {
     for seed in 0..5 {
-        let (told, untold) = (simulate(&plan(seed), true), simulate(&plan(seed), false));
+        let (traced, untraced) = (simulate(&plan(seed), true), simulate(&plan(seed), false));
         assert_eq!(
-            (told.micros, told.calls),
-            (untold.micros, untold.calls),
+            (traced.micros, traced.calls),
+            (untraced.micros, untraced.calls),
             "seed {seed}"
         );
-        assert_eq!(told.faults, untold.faults, "seed {seed}");
+        assert_eq!(traced.faults, untraced.faults, "seed {seed}");
     }
 }
 
 #[test]
-fn a_few_seeds_keep_everything_that_must_hold() {
+fn a_few_seeds_violate_no_invariant() {
     for seed in 100..120 {
         let report = simulate(&plan(seed), false);
         assert_eq!(report.violations, [], "seed {seed}");
@@ -41,7 +41,7 @@ fn a_few_seeds_keep_everything_that_must_hold() {
 }
 
 #[test]
-fn programs_in_workers_keep_everything_that_must_hold() {
+fn programs_in_workers_violate_no_invariant() {
     for seed in 200..215 {
         let plan = plan(seed).served();
         let report = simulate(&plan, seed == 200);
@@ -59,7 +59,7 @@ fn programs_in_workers_keep_everything_that_must_hold() {
 const FOUND: &[(u64, &str)] = &[
     (
         388,
-        "a run paused in its rollback could not be resumed after somebody had cancelled it",
+        "a run paused in its rollback could not be resumed after it was cancelled",
     ),
     (
         1651,
@@ -67,81 +67,81 @@ const FOUND: &[(u64, &str)] = &[
     ),
     (
         6695,
-        "a fenced step whose start got durable during a pause never began",
+        "a fenced step whose start became durable during a pause never began",
     ),
     (
         6853,
-        "an executor that had lost its run went on under a later right",
+        "an executor that had lost its run continued under a later claim",
     ),
     (
         7591,
-        "the check of retention did not know of a clock set back in between",
+        "the check of retention ignored that a clock was set back in between",
     ),
     (
         8379,
-        "the check of the order of timers did not know of one that was hardly set",
+        "the check of the order of timers included one that was set too recently",
     ),
-    (9263, "a run completed without looking at its inbox"),
+    (9263, "a run completed without reading its inbox"),
     (
         16415,
-        "a choice of a version depended on what a loop had dropped",
+        "the choice of a version depended on records that a loop had dropped",
     ),
-    (17952, "a timer that was tried again was overtaken"),
-    (18268, "a step that was done was begun again"),
+    (17952, "a later timer overtook one that was retried"),
+    (18268, "a completed step was started again"),
     (
         20329,
-        "retention deleted a run that had just ended under the id of an old one",
+        "retention deleted a run that had just ended because an old one had the same id",
     ),
     (
         20669,
-        "the check of children did not know of one that was given up",
+        "the check of children ignored that one was abandoned",
     ),
-    (21370, "a run diverged after it was lost and taken again"),
+    (21370, "a run diverged after it was lost and claimed again"),
     (47610, "a commit was sent after its node had retired"),
     (
         104832,
-        "the check of keys did not tell a run from its namesake",
+        "the check of keys confused two runs with the same id",
     ),
     (
         11701,
-        "an executor was kept awake by code that was not to be polled",
+        "an executor was woken again and again by code that it must not poll",
     ),
     (
         47772,
-        "retention deleted a run that had come under the id of the one it had listed",
+        "retention deleted a new run with the id of the one that it had listed",
     ),
     (
         120942,
-        "children of one name in a plain join changed places in a further pass",
+        "children with the same name in a plain join were swapped in a further pass",
     ),
     (
         2046,
-        "a run that was paused behind its last undo and then cancelled could not be resumed",
+        "a run that was paused after its last undo and then cancelled could not be resumed",
     ),
     (
         272,
-        "a run whose worker left while it was created was nobody's",
+        "a run whose worker left during its creation had no executor",
     ),
     (
         1499,
-        "a node kept a run that had died there and that nobody there could execute any more",
+        "a node kept a crashed run that none of its workers could execute any more",
     ),
     (
         46666,
-        "what a worker appended passed for written while its run was given back",
+        "an append of a worker counted as written while its run was released",
     ),
     (
         55825,
-        "the check of steps did not know of a node that was granted a run twice, once in vain",
+        "the check of steps ignored that a node had two claims, one of which was lost",
     ),
     (
         1146,
-        "the check of standing still did not know that a run was taken between two looks",
+        "the check of progress ignored that a run was claimed between two checks",
     ),
 ];
 
 #[test]
-fn seeds_that_found_something_find_nothing_any_more() {
+fn seeds_that_found_a_bug_pass() {
     for (seed, what) in FOUND {
         let report = simulate(&plan(*seed), false);
         assert_eq!(report.violations, [], "seed {seed}: {what}");

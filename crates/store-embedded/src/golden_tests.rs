@@ -174,21 +174,21 @@ fn record_rows() -> Vec<String> {
     rows.collect()
 }
 
+/// The fields of a struct that the macro `records` declares, which encodes them in this order.
 fn fields(source: &str, kind: &str) -> String {
-    let source = source.replace("codec!(\n    ", "codec!(");
-    let codec = between(&source, &format!("codec!({kind} {{"), ");").unwrap_or_default();
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let names = codec.split(|c| !is_word(c)).filter(|word| !word.is_empty());
-    let body = between(&source, &format!("pub struct {kind} {{"), "\n}").unwrap_or_default();
-    let typed = names.map(|name| {
-        let of = between(body, &format!("pub {name}: "), ",").unwrap_or("?");
-        // Boxes are not part of the format.
-        match of.split_once("Box<") {
-            Some((outer, inner)) => format!("{name}: {outer}{}", inner.replacen('>', "", 1)),
-            None => format!("{name}: {of}"),
-        }
+    let start = format!("    pub struct {kind} {{");
+    let declaration = source.split_once(&start).map_or("", |(_, rest)| rest);
+    let lines = declaration.lines();
+    let lines = lines.take_while(|line| *line != "}" && *line != "    }");
+    let fields = lines.filter_map(|line| {
+        let field = line.strip_prefix("        pub ")?.strip_suffix(',')?;
+        // A box is only in memory.
+        Some(match field.split_once("Box<") {
+            Some((outer, inner)) => format!("{outer}{}", inner.replacen('>', "", 1)),
+            None => field.to_owned(),
+        })
     });
-    typed.collect::<Vec<_>>().join(", ")
+    fields.collect::<Vec<_>>().join(", ")
 }
 
 #[test]

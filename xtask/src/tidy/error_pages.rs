@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use super::repository::Repository;
 use super::runner::Problem;
-use super::rust_text::{function_body, line_at};
 
 const CODES: &str = "crates/model/src/error_code.rs";
 const PAGES: &str = "docs/errors/";
@@ -17,9 +16,9 @@ pub(crate) fn check(repository: &Repository) -> Vec<Problem> {
     let Some(file) = repository.file(CODES) else {
         return Vec::new();
     };
-    let codes = codes(&file.text, &file.code);
+    let codes = codes(&file.text);
     if codes.is_empty() {
-        let message = "tidy found no code in `fn as_str` (it looks for `=> \"snake_case\"`)";
+        let message = "tidy found no code (it looks for lines `Variant = \"snake_case\",`)";
         return vec![Problem::of(CODES, message)];
     }
     let mut problems = Vec::new();
@@ -45,28 +44,19 @@ pub(crate) fn check(repository: &Repository) -> Vec<Problem> {
     problems
 }
 
-/// The codes and the lines they stand on.
-fn codes<'a>(text: &'a str, code: &str) -> BTreeMap<&'a str, usize> {
-    let Some(body) = function_body(code, "as_str") else {
-        return BTreeMap::new();
-    };
-    // Searches the code without comments and literals, so that an arrow in a comment is not found.
-    let arrows = code
-        .match_indices("=>")
-        .map(|(at, _)| at)
-        .filter(|at| body.contains(at));
-    arrows
-        .filter_map(|at| {
-            let literal = text
-                .get(at + 2..)?
-                .trim_start()
-                .strip_prefix('"')?
-                .split('"')
-                .next()?;
-            let is_code = literal
-                .chars()
-                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-            (is_code && !literal.is_empty()).then(|| (literal, line_at(text, at)))
-        })
+/// Returns the codes and their lines.
+fn codes(text: &str) -> BTreeMap<&str, usize> {
+    let lines = text.lines().zip(1..);
+    lines
+        .filter_map(|(line, number)| Some((declared_code(line)?, number)))
         .collect()
+}
+
+/// Returns the code of a line such as `RunExists = "run_exists",`.
+fn declared_code(line: &str) -> Option<&str> {
+    let (variant, word) = line.trim().split_once(" = \"")?;
+    let code = word.strip_suffix("\",")?;
+    let is_code = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    let is_declared = variant.chars().all(char::is_alphanumeric) && code.chars().all(is_code);
+    (is_declared && !code.is_empty()).then_some(code)
 }

@@ -128,13 +128,6 @@ pub(crate) fn test_spans(code: &str) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// The body of the first function of this name: what stands between its braces.
-pub(crate) fn function_body(code: &str, name: &str) -> Option<Range<usize>> {
-    let start = positions(code, &format!("fn {name}")).next()?;
-    let inside = start + code.get(start..)?.find('{')? + 1;
-    Some(inside..inside + closing(code.get(inside..)?, '{', '}')?)
-}
-
 pub(crate) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }

@@ -323,17 +323,15 @@ fn after() { std::thread::sleep(PAUSE); }
 #[test]
 fn error_codes_and_pages_match() {
     let codes = "
-impl ErrorCode {
-    /// The name => \"not_this\".
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::RunNotFound => \"run_not_found\",
-            Self::Fenced { .. } =>
-                \"fenced\",
-        }
+words! {
+    pub enum ErrorCode {
+        /// The name = \"not_this\",
+        // Not = \"this_either\",
+        RunNotFound = \"run_not_found\",
+        Fenced = \"fenced\",
     }
-    fn title(self) -> &'static str { match self { _ => \"elsewhere\" } }
 }
+const TITLE: &str = \"elsewhere\";
 ";
     let path = "crates/model/src/error_code.rs";
     let pages = [

@@ -22,7 +22,7 @@ pub(super) fn check(
     found.extend(fenced(observed, lines));
     let begun: BTreeSet<(&str, &str)> = lines
         .iter()
-        .map(|line| (line.effect.run.as_str(), line.effect.place.as_str()))
+        .map(|line| (line.effect.run.as_str(), line.effect.location.as_str()))
         .collect();
     let mut steps = 0;
     for journal in journals {
@@ -32,12 +32,11 @@ pub(super) fn check(
                 Body::UndoCompleted(undo) => (&undo.location, true),
                 _ => continue,
             };
-            let place = location.name.to_string();
             steps += 1;
-            let run = journal.run.as_str();
+            let (run, name) = (journal.run.as_str(), location.name.as_str());
             let effect = match undone {
-                true => value(run, &place),
-                false => place,
+                true => value(run, name),
+                false => name.to_owned(),
             };
             if !begun.contains(&(run, effect.as_str())) {
                 let what = format!("{run}: {location} has a result and never happened");
@@ -55,7 +54,7 @@ fn keys(lines: &[Line]) -> Vec<Violation> {
     let mut found = Vec::new();
     let attempts = lines.iter().map(|line| &line.effect);
     for effect in attempts.filter(|effect| effect.kind != EffectKind::Undo) {
-        let step = (effect.run.as_str(), effect.place.as_str());
+        let step = (effect.run.as_str(), effect.location.as_str());
         let key = effect.key.as_str();
         if *by_step.entry(step).or_insert(key) != key || *by_key.entry(key).or_insert(step) != step
         {

@@ -1,6 +1,6 @@
 //! The final checks: compares the journals in the database, the observations of the clients and the
 //! recorded effects with each other and with the programs. The numbers refer to the invariants
-//! (`docs/simulation.md`).
+//! (`docs/invariants.md`).
 
 mod effects;
 mod outcomes;

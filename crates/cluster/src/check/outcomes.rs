@@ -23,8 +23,8 @@ pub(super) fn check(journals: &[Journal], observed: &[Observed]) -> Vec<Violatio
                 format!("{}: {what}", observed.run),
             ));
         };
-        for strange in &observed.strange {
-            report(4, format!("unexpected response: {strange}"));
+        for unexpected in &observed.unexpected {
+            report(4, format!("unexpected response: {unexpected}"));
         }
         if observed.created > 1 {
             report(13, format!("it was created {} times", observed.created));
@@ -116,8 +116,8 @@ fn check_children(journal: &Journal, by_run: &BTreeMap<&str, &Journal>) -> Vec<V
         return Vec::new();
     };
     let children = program.ops.iter().enumerate().filter_map(|(index, op)| {
-        let place = crate::program::place("r", index);
-        matches!(op, Op::Child(_)).then(|| crate::program::child_id(&journal.run, &place))
+        let location = crate::program::location("r", index);
+        matches!(op, Op::Child(_)).then(|| crate::program::child_id(&journal.run, &location))
     });
     let missing = children.filter(|child| !by_run.contains_key(child.as_str()));
     missing

@@ -22,7 +22,7 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// The input of the run.
+    /// Returns the input of the run.
     pub(crate) fn program(&self) -> Option<Program> {
         match &self.stream.entries.first()?.record.body {
             Body::Created(created) => created.input.decode().ok(),

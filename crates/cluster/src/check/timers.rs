@@ -9,7 +9,7 @@ use everstep_sim::Violation;
 use super::reading::Journal;
 use crate::ledger::Line;
 use crate::nemesis::InjectedFaults;
-use crate::program::{Op, place};
+use crate::program::{Op, location};
 
 /// Clocks have a resolution of one millisecond, and times are truncated.
 const ROUNDING_MS: u64 = 1;
@@ -47,7 +47,7 @@ pub(super) fn check_early(
 ) -> (usize, Vec<Violation>) {
     let mut first: BTreeMap<(&str, String), u64> = BTreeMap::new();
     for line in lines {
-        let step = (line.effect.run.as_str(), line.effect.place.clone());
+        let step = (line.effect.run.as_str(), line.effect.location.clone());
         first.entry(step).or_insert(line.at);
     }
     let mut compared = 0;
@@ -55,8 +55,8 @@ pub(super) fn check_early(
     for journal in journals {
         let run = journal.run.as_str();
         let ops = journal.program().map(|program| program.ops);
-        for (place, ms) in sleeps(&ops.unwrap_or_default(), "r") {
-            let at = |moment: &str| first.get(&(run, format!("{place}-{moment}"))).copied();
+        for (location, ms) in sleeps(&ops.unwrap_or_default(), "r") {
+            let at = |moment: &str| first.get(&(run, format!("{location}-{moment}"))).copied();
             let (Some(began), Some(ended)) = (at("before"), at("after")) else {
                 continue;
             };
@@ -66,7 +66,7 @@ pub(super) fn check_early(
             compared += 1;
             let took = ended.saturating_sub(began);
             if took + ROUNDING_MS < ms {
-                let what = format!("{run}: the sleep at {place} took {took} of {ms} ms");
+                let what = format!("{run}: the sleep at {location} took {took} of {ms} ms");
                 found.push(Violation::of(19, what));
             }
         }
@@ -78,12 +78,12 @@ pub(super) fn check_early(
 fn sleeps(ops: &[Op], path: &str) -> Vec<(String, u64)> {
     let mut all = Vec::new();
     for (index, op) in ops.iter().enumerate() {
-        let place = place(path, index);
+        let location = location(path, index);
         match op {
-            Op::Sleep { ms } => all.push((place, *ms)),
+            Op::Sleep { ms } => all.push((location, *ms)),
             Op::Join(parts) => {
                 for (number, ops) in parts.iter().enumerate() {
-                    all.extend(sleeps(ops, &format!("{place}-{number}")));
+                    all.extend(sleeps(ops, &format!("{location}-{number}")));
                 }
             }
             Op::Step { .. } | Op::Fenced { .. } | Op::Child(_) | Op::Event | Op::Loop { .. } => {}

@@ -1,4 +1,4 @@
-//! Why bytes cannot be decoded.
+//! The format version, and errors of the decoder.
 
 /// The newest frame format that this release writes and reads.
 pub const FORMAT_VERSION: u8 = 1;

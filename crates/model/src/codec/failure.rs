@@ -16,12 +16,12 @@ impl Wire for Failure {
     fn put(&self, out: &mut Writer) {
         let chain = std::iter::successors(Some(self), |failure| failure.cause.as_deref());
         let chain: Vec<&Self> = chain.take(CAUSES_MAX + 1).collect();
-        for (place, failure) in chain.iter().enumerate() {
+        for (index, failure) in chain.iter().enumerate() {
             failure.code.put(out);
             failure.name.put(out);
             failure.message.put(out);
             failure.stack.put(out);
-            out.byte(u8::from(place + 1 < chain.len()));
+            out.byte(u8::from(index + 1 < chain.len()));
         }
         for failure in chain.iter().rev() {
             failure.attempt.put(out);
@@ -51,7 +51,7 @@ impl Wire for Failure {
     }
 }
 
-/// The fields before the cause.
+/// Reads the fields before the cause.
 fn take_alone(input: &mut Reader<'_>) -> Result<Failure, DecodeError> {
     Ok(Failure {
         code: String::take(input)?,
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
     use crate::{ErrorCode, Frame, FrameHeader, Interner, Record, Timestamp, record::Paused};
 
-    fn written_and_read(reason: &Failure) -> Failure {
+    fn round_trip(reason: &Failure) -> Failure {
         let body = Paused {
             reason: Some(reason.clone()),
         };
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_causes_as_allowed_come_back_and_no_more_are_kept() {
+    fn causes_round_trip_up_to_the_limit() {
         let mut failure = Failure::new(ErrorCode::StepFailed, "the first");
         for attempt in 0..200 {
             let effect = Failure::new(ErrorCode::StepFailed, format!("effect {attempt}"));
@@ -95,7 +95,7 @@ mod tests {
         }
         let causes = std::iter::successors(Some(&failure), |f| f.cause.as_deref()).count() - 1;
         assert_eq!(causes, CAUSES_MAX);
-        assert_eq!(written_and_read(&failure), failure);
+        assert_eq!(round_trip(&failure), failure);
         let json = serde_json::to_string(&failure).unwrap();
         assert_eq!(serde_json::from_str::<Failure>(&json).unwrap(), failure);
     }

@@ -6,14 +6,14 @@ use bytes::Bytes;
 
 use super::error::DecodeError;
 use super::reader::Reader;
-use super::wire::{Wire, byte_codec, codec};
+use super::wire::{Wire, enum_codec, newtype_codec, struct_codec};
 use super::writer::Writer;
-use crate::id::{Generation, RpcId, RunId, Seed};
+use crate::duration::as_millis;
+use crate::id::{Epoch, ExecutorSeq, Generation, RpcId, RunId, Seed};
 use crate::location::{Location, Scope, Segment};
 use crate::name::Name;
 use crate::offset::{RecordNumber, RecordRange};
 use crate::payload::Payload;
-use crate::retry::{Backoff, RetryPolicy, StepOptions, UndoMode};
 use crate::time::Timestamp;
 use crate::trace::{SpanId, TraceId, TraceParent};
 
@@ -142,7 +142,7 @@ impl Wire for Timestamp {
 
 impl Wire for Duration {
     fn put(&self, out: &mut Writer) {
-        out.varint(u64::try_from(self.as_millis()).unwrap_or(u64::MAX));
+        out.varint(as_millis(*self));
     }
     fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
         input.varint().map(Self::from_millis)
@@ -154,11 +154,7 @@ impl Wire for Seed {
         out.out.extend_from_slice(&self.0.to_le_bytes());
     }
     fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let mut bytes = [0; 8];
-        for byte in &mut bytes {
-            *byte = input.byte()?;
-        }
-        Ok(Self(u64::from_le_bytes(bytes)))
+        input.array().map(u64::from_le_bytes).map(Self)
     }
 }
 
@@ -168,32 +164,10 @@ impl Wire for TraceParent {
         out.out.extend_from_slice(&self.span.0);
     }
     fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let (mut trace, mut span) = ([0; 16], [0; 8]);
-        for byte in trace.iter_mut().chain(&mut span) {
-            *byte = input.byte()?;
-        }
         Ok(Self {
-            trace: TraceId(trace),
-            span: SpanId(span),
+            trace: TraceId(input.array()?),
+            span: SpanId(input.array()?),
         })
-    }
-}
-
-impl Wire for RecordNumber {
-    fn put(&self, out: &mut Writer) {
-        out.varint(self.0);
-    }
-    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        input.varint().map(Self)
-    }
-}
-
-impl Wire for Generation {
-    fn put(&self, out: &mut Writer) {
-        self.0.put(out);
-    }
-    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        u32::take(input).map(Self)
     }
 }
 
@@ -215,29 +189,6 @@ impl Wire for RpcId {
     }
 }
 
-impl Wire for Segment {
-    fn put(&self, out: &mut Writer) {
-        match self {
-            Self::Named(name, counter) => {
-                out.byte(0);
-                name.put(out);
-                counter.put(out);
-            }
-            Self::Iteration(number) => {
-                out.byte(1);
-                number.put(out);
-            }
-        }
-    }
-    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        match input.byte()? {
-            0 => Ok(Self::Named(Name::take(input)?, u32::take(input)?)),
-            1 => Ok(Self::Iteration(u64::take(input)?)),
-            _ => Err(DecodeError::Damaged("a scope is of an unknown kind")),
-        }
-    }
-}
-
 impl Wire for Location {
     fn put(&self, out: &mut Writer) {
         let path = self.scope.segments();
@@ -249,33 +200,14 @@ impl Wire for Location {
         self.counter.put(out);
     }
     fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let path = Vec::<Segment>::take(input)?;
         Ok(Self {
-            scope: Scope::from_segments(path),
+            scope: Scope::from_segments(Vec::take(input)?),
             name: Name::take(input)?,
             counter: u32::take(input)?,
         })
     }
 }
 
-codec!(RecordRange { first, last });
-codec!(RetryPolicy {
-    limit,
-    backoff,
-    base,
-    cap
-});
-codec!(
-    StepOptions {
-        retry,
-        timeout,
-        retry_timeouts,
-        best_effort,
-        sensitive,
-        ephemeral,
-        fenced
-    } + { undo }
-);
-
-byte_codec!(Backoff { Constant = 0, Linear = 1, Exponential = 2, Custom = 3 });
-byte_codec!(UndoMode { None = 0, Undo = 1, Internal = 2 });
+struct_codec!(RecordRange { first, last } + {});
+newtype_codec!(Epoch, ExecutorSeq, Generation, RecordNumber);
+enum_codec!(Segment { Named(name, counter) = 0, Iteration(number) = 1 });

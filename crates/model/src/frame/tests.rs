@@ -1,4 +1,4 @@
-//! Frames come back as they were written, in every kind of record, and damage is an error, never a panic.
+//! Frames of all kinds of records round-trip, and damaged bytes are an error, never a panic.
 
 use bytes::Bytes;
 use proptest::prelude::*;
@@ -33,7 +33,7 @@ fn round_trip(header: &FrameHeader, records: &[crate::Record]) -> Frame {
 }
 
 #[test]
-fn every_kind_of_record_comes_back() {
+fn every_kind_of_record_round_trips() {
     let records = one_of_each();
     let frame = round_trip(&FrameHeader::default(), &records);
     assert_eq!(frame.records, records);
@@ -41,7 +41,7 @@ fn every_kind_of_record_comes_back() {
 
 proptest! {
     #[test]
-    fn frames_come_back_as_written(header in header(), records in proptest::collection::vec(any_record(), 0..40)) {
+    fn frames_round_trip(header in header(), records in proptest::collection::vec(any_record(), 0..40)) {
         let frame = round_trip(&header, &records);
         prop_assert_eq!(frame.header, header);
         prop_assert_eq!(frame.records, records);
@@ -67,7 +67,7 @@ proptest! {
 }
 
 #[test]
-fn a_summary_is_read_without_the_records() {
+fn a_summary_matches_the_frame() {
     let records = one_of_each();
     let header = FrameHeader {
         inbox_count: 7,
@@ -91,7 +91,7 @@ fn a_truncated_frame_is_refused_at_every_length() {
 }
 
 #[test]
-fn a_newer_format_is_refused_by_name() {
+fn a_newer_format_is_refused_with_its_version() {
     let mut bytes = Frame::encode(&FrameHeader::default(), &[]);
     bytes[0] = FORMAT_VERSION + 1;
     let error = Frame::decode(&Bytes::from(bytes), &mut Interner::default()).unwrap_err();
@@ -100,7 +100,7 @@ fn a_newer_format_is_refused_by_name() {
 }
 
 #[test]
-fn a_repeated_name_is_spelled_out_once() {
+fn a_repeated_name_is_written_once() {
     let records: Vec<_> = one_of_each();
     let once = Frame::encode(&FrameHeader::default(), &records[..1]).len();
     let twice = Frame::encode(

@@ -8,10 +8,10 @@ fn decode(bytes: &Bytes) -> Result<Frame, DecodeError> {
     Frame::decode(bytes, &mut Interner::default())
 }
 
-/// Frames may be longer than needed (long numbers, names spelled twice, fields of later releases), so what was read is
-/// written shorter, and that is final.
+/// A frame may be longer than necessary (long numbers, repeated names, fields of later releases). Encoding it again
+/// makes it shorter, and a further round trip does not change it.
 #[test]
-fn what_decodes_is_written_so_that_it_decodes_equal() {
+fn decoded_frames_round_trip() {
     super::check("frame", |bytes| {
         let bytes = Bytes::copy_from_slice(bytes);
         let summary = Frame::decode_summary(&bytes);
@@ -21,7 +21,7 @@ fn what_decodes_is_written_so_that_it_decodes_equal() {
         };
         assert_eq!(summary, Ok((frame.header, frame.records.len() as u64)));
         let written = Bytes::from(Frame::encode(&frame.header, &frame.records));
-        let again = decode(&written).expect("what was written");
+        let again = decode(&written).expect("an encoded frame decodes");
         assert_eq!(again, frame);
         assert_eq!(Frame::encode(&again.header, &again.records), written);
         let _ = frame.header.after(&frame.records);

@@ -1,9 +1,9 @@
-//! Locations as people read them.
+//! Locations as text.
 
 use crate::Location;
 
 #[test]
-fn a_location_has_one_spelling() {
+fn locations_round_trip() {
     super::check_text("location", |text| match text.parse::<Location>() {
         Ok(location) => {
             let written = location.to_string();

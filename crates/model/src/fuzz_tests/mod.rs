@@ -1,4 +1,4 @@
-//! What is read back must bear anything: each decoder is fed what nobody wrote (`everstep-fuzz`), one file each.
+//! Fuzz targets (`everstep-fuzz`), one file per decoder: arbitrary input is decoded or refused, and decoded values round-trip.
 
 mod duration;
 mod frame;

@@ -3,7 +3,7 @@
 use crate::{Interner, Name};
 
 #[test]
-fn every_way_to_a_name_judges_alike() {
+fn names_and_the_interner_apply_the_same_rules() {
     super::check_text("name", |text| {
         let (user, internal) = (Name::new(text), Name::internal(text));
         let mut interner = Interner::default();

@@ -1,9 +1,9 @@
-//! Payloads: one JSON value, kept byte by byte.
+//! Payloads: one JSON value whose exact bytes are kept.
 
 use crate::Payload;
 
 #[test]
-fn what_is_json_is_kept_byte_by_byte_and_nothing_else_is_taken() {
+fn valid_json_keeps_its_exact_bytes() {
     super::check("payload", |bytes| {
         let Ok(payload) = Payload::from_json(bytes.to_vec()) else {
             return (false, false);
@@ -12,7 +12,7 @@ fn what_is_json_is_kept_byte_by_byte_and_nothing_else_is_taken() {
         assert_eq!(payload.as_str().as_bytes(), bytes);
         let written = serde_json::to_string(&payload).expect("it is JSON");
         assert_eq!(written.trim(), payload.as_str().trim());
-        let again: Payload = serde_json::from_str(&written).expect("what was written");
+        let again: Payload = serde_json::from_str(&written).expect("it decodes again");
         assert_eq!(again.as_str(), payload.as_str().trim());
         assert_eq!(payload.digest().len(), 32);
         let value = payload.decode::<serde_json::Value>();

@@ -3,7 +3,7 @@
 use crate::{Generation, Link, Location, RunId, Seed, StreamName};
 
 #[test]
-fn the_name_of_a_stream_says_its_run() {
+fn stream_names_round_trip() {
     super::check_text("run_id", |text| {
         let named = StreamName::from_stored(text);
         if let Some((id, generation)) = named.run() {
@@ -18,11 +18,11 @@ fn the_name_of_a_stream_says_its_run() {
             let stream = StreamName::of_run(&id, generation);
             assert_eq!(stream.run(), Some((id.clone(), generation)));
         }
-        let place: Location = "a:0".parse().expect("a place");
+        let location: Location = "a:0".parse().expect("a location");
         let call = Link {
             run: id,
             generation: Generation::FIRST,
-            location: place,
+            location,
             identity: Some(Seed(u64::MAX)),
         };
         let child = RunId::of_child(&call, 0);

@@ -1,9 +1,9 @@
-//! Points in time as JSON holds them.
+//! Points in time as text.
 
 use crate::Timestamp;
 
 #[test]
-fn a_time_comes_back_from_its_text() {
+fn times_round_trip() {
     super::check_text("time", |text| {
         let time = text.parse::<Timestamp>();
         if let Ok(time) = time {

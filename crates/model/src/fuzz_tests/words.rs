@@ -1,9 +1,9 @@
-//! Words that stand for something: statuses and error codes.
+//! Permanent words: statuses and error codes.
 
 use crate::{ErrorCode, RunStatus, StepStatus};
 
 #[test]
-fn a_word_means_what_is_written_as_that_word() {
+fn words_round_trip() {
     super::check_text("words", |text| {
         let (run, step) = (text.parse::<RunStatus>(), text.parse::<StepStatus>());
         if let Ok(status) = &run {

@@ -3,21 +3,20 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serializer};
 
-use crate::codec::codec;
+use crate::codec::records;
 
-/// A message of a user's stream.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Data {
-    /// Base64 in JSON.
-    #[serde(serialize_with = "to_base64", deserialize_with = "from_base64")]
-    pub bytes: Bytes,
-    /// Whether this is the last message of its append.
-    pub ends: bool,
+records! {
+    /// A message of a user's stream.
+    pub struct Data {
+        /// Base64 in JSON.
+        #[serde(serialize_with = "to_base64", deserialize_with = "from_base64")]
+        pub bytes: Bytes,
+        /// Whether this is the last message of its append.
+        pub ends: bool,
+    }
 }
-codec!(Data { bytes, ends });
 
 fn to_base64<S: Serializer>(bytes: &Bytes, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&STANDARD.encode(bytes))

@@ -1,5 +1,7 @@
 //! Records: the items of a journal, one struct per kind, grouped by theme, and the table of all kinds.
 
+#![allow(missing_docs, reason = "records are plain data")]
+
 mod application;
 mod branch;
 mod child;
@@ -8,7 +10,6 @@ mod data;
 mod event;
 mod execution;
 mod lifecycle;
-mod payloads;
 mod repeat;
 mod rpc;
 mod step;
@@ -50,13 +51,12 @@ use serde::Serialize;
 use crate::location::Location;
 use crate::offset::RecordNumber;
 use crate::payload::Payload;
+use crate::status::RunStatus;
 use crate::time::Timestamp;
-use payloads::Carried;
-use table::record_kinds;
+use table::{Carried, record_kinds};
 
 /// One item of a journal.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs, reason = "the type explains its fields")]
 pub struct Record {
     /// The writer's clock when the record was created.
     pub time: Timestamp,
@@ -65,7 +65,6 @@ pub struct Record {
 
 /// A record and its position in the stream.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs, reason = "the type explains its fields")]
 pub struct Entry {
     pub number: RecordNumber,
     pub record: Record,
@@ -80,7 +79,7 @@ pub enum Origin {
     Executor,
 }
 
-/// Who or what caused a record.
+/// The cause of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -168,10 +167,9 @@ record_kinds! {
 }
 
 impl Body {
-    /// The final status of the run, if this record ends it.
+    /// Returns the final status of the run, if this record ends it.
     #[must_use]
-    pub fn terminal(&self) -> Option<crate::status::RunStatus> {
-        use crate::status::RunStatus;
+    pub fn terminal(&self) -> Option<RunStatus> {
         match self {
             Self::Completed(_) => Some(RunStatus::Completed),
             Self::Failed(_) => Some(RunStatus::Failed),
@@ -189,12 +187,12 @@ mod tests {
     use crate::samples;
 
     #[test]
-    fn no_kind_of_record_makes_those_of_a_step_larger() {
+    fn large_kinds_are_boxed() {
         assert_eq!(size_of::<Body>(), size_of::<StepCompleted>());
     }
 
     #[test]
-    fn readers_see_only_fields_that_exist_and_are_not_internal() {
+    fn shown_fields_exist_and_are_not_internal() {
         for record in samples::one_of_each() {
             let (name, shown) = (record.body.type_name(), record.body.shown_fields());
             let fields = Body::field_names(name).unwrap();
@@ -214,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_code_of_the_workflow_writes_scripted_records() {
+    fn only_workflow_code_writes_scripted_records() {
         for Record { body, .. } in samples::one_of_each() {
             if body.is_scripted() {
                 assert_eq!(

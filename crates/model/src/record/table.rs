@@ -1,5 +1,34 @@
 //! The macro behind the table of record kinds: it turns the rows in `mod.rs` into [`Body`](super::Body)
-//! and into every function whose answer is a property of the kind.
+//! and into every function that returns a property of the kind.
+
+use super::ChildOutcome;
+use crate::payload::Payload;
+
+/// A field that the table of kinds names as a payload.
+pub(super) trait Carried {
+    fn carried(&self) -> Option<&Payload>;
+}
+
+impl Carried for Payload {
+    fn carried(&self) -> Option<&Payload> {
+        Some(self)
+    }
+}
+
+impl Carried for Option<Payload> {
+    fn carried(&self) -> Option<&Payload> {
+        self.as_ref()
+    }
+}
+
+impl Carried for ChildOutcome {
+    fn carried(&self) -> Option<&Payload> {
+        match self {
+            Self::Completed(result) => Some(result),
+            Self::Failed(_) | Self::Cancelled(_) => None,
+        }
+    }
+}
 
 /// Builds `Body` from rows. The columns are, in order: struct = tag, type name, [`Origin`](super::Origin),
 /// [`Actor`](super::Actor), location, role in the script, direction, payload fields, fields that readers see, and
@@ -9,7 +38,7 @@
 /// - script: `scripted` records follow from the journal alone; `written` ones are scripted and complete
 ///   as soon as they are written; of `first` only the first record of an operation is scripted; `free`
 ///   records are results and inbox records.
-/// - direction: code that writes a `forward` record has left a rollback it asked for; `still` records do not tell.
+/// - direction: code that writes a `forward` record has left a rollback that it requested; `still` records prove nothing.
 /// - fields that readers see: an allow-list of wire names, so that a field added for the engine stays
 ///   hidden until its row names it.
 ///
@@ -29,31 +58,31 @@ macro_rules! record_kinds {
             /// Every type name, in the order of the tags.
             pub const TYPE_NAMES: &'static [&'static str] = &[$($text,)*];
 
-            /// The permanent name on the wire, without the prefix `workflow:`.
+            /// Returns the permanent name on the wire, without the prefix `workflow:`.
             #[must_use]
             pub fn type_name(&self) -> &'static str {
                 match self { $(Self::$kind(_) => $text,)* }
             }
 
-            /// The permanent number in frames.
+            /// Returns the permanent number in frames.
             #[must_use]
             pub fn tag(&self) -> u8 {
                 match self { $(Self::$kind(_) => $tag,)* }
             }
 
-            /// Which writers may append this kind.
+            /// Returns the writers that may append this kind.
             #[must_use]
             pub fn origin(&self) -> Origin {
                 match self { $(Self::$kind(_) => Origin::$origin,)* }
             }
 
-            /// Who or what caused the record.
+            /// Returns the cause of the record.
             #[must_use]
             pub fn actor(&self) -> Actor {
                 match self { $(Self::$kind(_) => Actor::$actor,)* }
             }
 
-            /// The operation that the record is about, if it is about one.
+            /// Returns the operation that the record is about, if there is one.
             #[must_use]
             pub fn location(&self) -> Option<&Location> {
                 match self { $(Self::$kind(_r) => record_kinds!(@location $place _r),)* }
@@ -71,26 +100,26 @@ macro_rules! record_kinds {
                 match self { $(Self::$kind(_) => record_kinds!(@written $script),)* }
             }
 
-            /// Whether code that writes this record goes forward, and so has left any rollback that it asked for. Input
-            /// from outside and results of earlier calls do not tell.
+            /// Whether code that writes this record has left any rollback that it requested. Input from outside and
+            /// results of earlier calls prove nothing.
             #[must_use]
             pub fn goes_forward(&self) -> bool {
                 match self { $(Self::$kind(_) => record_kinds!(@direction $direction),)* }
             }
 
-            /// The user's values that the record carries.
+            /// Returns the user's values that the record carries.
             pub fn payloads(&self) -> impl Iterator<Item = &Payload> {
                 let both = match self { $(Self::$kind(_r) => record_kinds!(@payloads _r $($payload)*),)* };
                 both.into_iter().flatten()
             }
 
-            /// The wire names of the fields that readers see, in the order in which they are shown.
+            /// Returns the wire names of the fields that readers see, in the order in which they are shown.
             #[must_use]
             pub fn shown_fields(&self) -> &'static [&'static str] {
                 match self { $(Self::$kind(_) => &[$(stringify!($shown),)*],)* }
             }
 
-            /// The names of the fields of a type of record on the wire.
+            /// Returns the wire names of all fields of a kind.
             #[cfg(test)]
             pub(crate) fn field_names(type_name: &str) -> Option<&'static [&'static str]> {
                 match type_name {
@@ -113,7 +142,7 @@ macro_rules! record_kinds {
                 }
             }
 
-            /// All fields as a JSON object, including those that only the engine may see.
+            /// Returns all fields as a JSON object, including those that only the engine may see.
             pub fn to_json(&self) -> Result<String, serde_json::Error> {
                 match self { $(Self::$kind(r) => serde_json::to_string(r),)* }
             }

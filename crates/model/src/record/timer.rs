@@ -1,25 +1,19 @@
 //! Sleeps and timers.
 
-#![allow(
-    missing_docs,
-    reason = "plain data; fields are explained where their names do not"
-)]
-
 use serde::{Deserialize, Serialize};
 
-use crate::codec::{byte_codec, codec};
+use crate::codec::{enum_codec, records};
 use crate::location::Location;
 use crate::time::Timestamp;
 
-/// A sleep began.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Sleeping {
-    #[serde(rename = "id")]
-    pub location: Location,
-    pub until: Timestamp,
+records! {
+    /// A sleep began.
+    pub struct Sleeping {
+        #[serde(rename = "id")]
+        pub location: Location,
+        pub until: Timestamp,
+    }
 }
-codec!(Sleeping { location, until });
 
 /// The purpose of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -44,22 +38,15 @@ pub enum TimerPurpose {
     /// The end of the lifetime of a user's stream. It fires without a record.
     Expiry,
 }
-byte_codec!(TimerPurpose { Sleep = 0, Wait = 1, Rpc = 2, Retry = 3, ExecutionRetry = 4, Deadline = 5, Child = 6, Undo = 7, Expiry = 8 });
+enum_codec!(TimerPurpose { Sleep = 0, Wait = 1, Rpc = 2, Retry = 3, ExecutionRetry = 4, Deadline = 5, Child = 6, Undo = 7, Expiry = 8 });
 
-/// A timer fired. If an operation's timer fires several times, the first record counts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TimerFired {
-    /// The purpose of the timer.
-    pub purpose: TimerPurpose,
-    /// The operation of the timer; `None` for timers of the run.
-    #[serde(rename = "id")]
-    pub location: Option<Location>,
-    /// The due time.
-    pub due: Timestamp,
+records! {
+    /// A timer fired. If an operation's timer fires several times, the first record counts.
+    pub struct TimerFired {
+        pub purpose: TimerPurpose,
+        /// The operation of the timer; `None` for timers of the run.
+        #[serde(rename = "id")]
+        pub location: Option<Location>,
+        pub due: Timestamp,
+    }
 }
-codec!(TimerFired {
-    purpose,
-    location,
-    due
-});

@@ -35,7 +35,6 @@ pub struct KeyView {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workflows: Vec<String>,
     /// When the key was created.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]
     pub created_at: Timestamp,
     /// The name of the key that created it, if it was created with a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]

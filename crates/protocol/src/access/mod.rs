@@ -10,3 +10,9 @@ pub use key::{CreateKey, CreatedKey, KeyList, KeyView};
 pub use scope::{InvalidScope, Scope};
 pub use token::{MintToken, MintedToken};
 pub use view::{InvalidView, View};
+
+/// Lists words in an error message.
+fn list(words: &[impl ToString]) -> String {
+    let words: Vec<_> = words.iter().map(ToString::to_string).collect();
+    words.join(", ")
+}

@@ -15,7 +15,7 @@ pub struct MintToken {
     /// The view that the token gives access to.
     #[serde(default = "client")]
     pub view: View,
-    /// The methods of the questions that the token allows to answer.
+    /// The methods of the rpcs that the token allows to answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rpcs: Vec<String>,
     /// The events that the token allows to send.
@@ -26,7 +26,7 @@ pub struct MintToken {
     pub lifetime: Option<String>,
 }
 
-/// The default view, which is meant for browsers.
+/// Returns the default view, which is meant for browsers.
 fn client() -> View {
     View::Client
 }
@@ -45,6 +45,5 @@ pub struct MintedToken {
     /// The path of the run's journal, relative to the URL of the server.
     pub stream: String,
     /// When the token expires.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]
     pub expires_at: Timestamp,
 }

@@ -84,7 +84,7 @@ impl Connection {
         Ok(self)
     }
 
-    /// The URL of the server.
+    /// Returns the URL of the server.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.base

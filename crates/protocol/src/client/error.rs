@@ -17,12 +17,10 @@ pub enum CallError {
     Transport(#[from] TransportError),
     /// The response did not come from an Everstep server.
     #[error("{address} is not an Everstep server ({detail}); check the URL")]
+    #[allow(missing_docs, reason = "plain data")]
     UnexpectedResponse {
-        /// The URL of the request.
         address: String,
-        /// Describes the response.
         detail: String,
-        /// The status of the response.
         status: Option<u16>,
     },
     /// The body could not be encoded as JSON.
@@ -31,7 +29,7 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// The error code, if the server sent one that this version knows.
+    /// Returns the error code, if the server sent one that this version knows.
     #[must_use]
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
@@ -40,7 +38,7 @@ impl CallError {
         }
     }
 
-    /// The status of the response, if there was one.
+    /// Returns the status of the response, if there was one.
     #[must_use]
     pub fn status(&self) -> Option<u16> {
         match self {

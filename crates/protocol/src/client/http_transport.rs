@@ -57,7 +57,7 @@ impl HttpTransport {
     /// Trusts the public root certificates.
     #[must_use]
     pub fn new(options: HttpOptions) -> Self {
-        // Only additional certificates could be invalid, and there are none.
+        // Only additional certificates can be invalid.
         match Self::with_roots(options, None) {
             Ok(transport) => transport,
             Err(_) => unreachable!("the public roots and ring's ciphers fit together"),

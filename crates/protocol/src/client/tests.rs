@@ -16,17 +16,17 @@ use crate::secret::Secret;
 async fn server(answers: Vec<String>) -> (Connection, mpsc::UnboundedReceiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/base/", listener.local_addr().unwrap());
-    let (told, asked) = mpsc::unbounded_channel();
+    let (sender, requests) = mpsc::unbounded_channel();
     tokio::spawn(async move {
         let (mut socket, _) = listener.accept().await.unwrap();
         for answer in answers {
-            let _ = told.send(request(&mut socket).await);
+            let _ = sender.send(request(&mut socket).await);
             socket.write_all(answer.as_bytes()).await.unwrap();
         }
         // Keep the connection open for clients that wait.
         std::future::pending::<()>().await;
     });
-    (Connection::to(&url).unwrap(), asked)
+    (Connection::to(&url).unwrap(), requests)
 }
 
 /// Reads one request: its head, and a body of the announced length.
@@ -58,25 +58,25 @@ fn answer(status: &str, kind: &str, body: &str) -> String {
 
 #[tokio::test]
 async fn one_connection_serves_many_calls_and_carries_the_key() {
-    let well = answer("200 OK", "application/json", r#"{"n":1}"#);
-    let (connection, mut asked) = server(vec![well.clone(), well]).await;
+    let success = answer("200 OK", "application/json", r#"{"n":1}"#);
+    let (connection, mut requests) = server(vec![success.clone(), success]).await;
     let connection = connection.with_key(&Secret::new("evk_1")).unwrap();
     let first: Value = connection.post("/a", &json!({"x": true})).await.unwrap();
     assert_eq!(first, json!({"n": 1}));
-    let sent = asked.recv().await.unwrap();
+    let sent = requests.recv().await.unwrap();
     assert!(sent.starts_with("POST /base/a HTTP/1.1\r\n"), "{sent}");
     assert!(sent.contains("authorization: Bearer evk_1\r\n"), "{sent}");
     assert!(sent.ends_with("{\"x\":true}"), "{sent}");
     let second: Value = connection.get("b?c=1").await.unwrap();
     assert_eq!(second, json!({"n": 1}));
-    let sent = asked.recv().await.unwrap();
+    let sent = requests.recv().await.unwrap();
     assert!(sent.starts_with("GET /base/b?c=1 HTTP/1.1\r\n"), "{sent}");
 }
 
 #[tokio::test]
-async fn a_refusal_is_the_problem_it_carries() {
+async fn a_rejected_request_returns_the_problem() {
     let problem = r#"{"title":"Conflict","status":409,"detail":"it is taken","code":"run_exists"}"#;
-    let (connection, _asked) = server(vec![
+    let (connection, _requests) = server(vec![
         answer("409 Conflict", "application/problem+json", problem),
         answer("502 Bad Gateway", "text/html", "<h1>sorry</h1>"),
         answer("200 OK", "text/html", "<h1>welcome</h1>"),
@@ -87,9 +87,9 @@ async fn a_refusal_is_the_problem_it_carries() {
     assert_eq!(refused.code(), Some(everstep_model::ErrorCode::RunExists));
     assert_eq!(refused.to_string(), "it is taken");
     for expected in ["502 Bad Gateway <h1>sorry</h1>", "expected value"] {
-        let strange = connection.get::<Value>("a").await.unwrap_err();
-        assert!(matches!(strange, CallError::UnexpectedResponse { .. }));
-        assert!(strange.to_string().contains(expected), "{strange}");
+        let unexpected = connection.get::<Value>("a").await.unwrap_err();
+        assert!(matches!(unexpected, CallError::UnexpectedResponse { .. }));
+        assert!(unexpected.to_string().contains(expected), "{unexpected}");
     }
 }
 
@@ -100,7 +100,7 @@ async fn a_refused_connection_is_reported_with_a_remedy() {
     drop(listener);
     let error = Connection::to(&url).unwrap().get::<Value>("a").await;
     let CallError::Transport(error) = error.unwrap_err() else {
-        panic!("it is about the transport");
+        panic!("not a transport error");
     };
     assert!(error.was_never_sent());
     let message = error.to_string();
@@ -113,11 +113,11 @@ async fn a_refused_connection_is_reported_with_a_remedy() {
 
 #[tokio::test]
 async fn a_slow_server_times_out() {
-    let (connection, _asked) = server(vec![String::new()]).await;
+    let (connection, _requests) = server(vec![String::new()]).await;
     let call = Call::get("slow").timeout(Duration::from_millis(20));
     let error = connection.send(call).await.unwrap_err();
     let CallError::Transport(error) = error else {
-        panic!("it is about the transport");
+        panic!("not a transport error");
     };
     assert!(matches!(error, TransportError::TimedOut { .. }), "{error}");
     assert!(!error.was_never_sent());
@@ -143,7 +143,7 @@ async fn https_to_a_plain_http_server_is_reported() {
 }
 
 #[tokio::test]
-async fn an_address_that_is_none_is_refused() {
+async fn invalid_urls_are_refused() {
     for url in [
         "",
         "localhost:4437",
@@ -158,7 +158,7 @@ async fn an_address_that_is_none_is_refused() {
 }
 
 #[tokio::test]
-async fn other_transports_take_the_place_of_sockets() {
+async fn the_transport_can_be_replaced() {
     struct Echo;
     impl Transport for Echo {
         fn call(

@@ -20,50 +20,29 @@ pub trait Transport: Send + Sync + 'static {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestTimeout(pub Duration);
 
-/// There was no response. The variants tell how far the request may have come.
+/// There was no response. The variant shows whether the server may have acted on the request; the
+/// address is the scheme, host and port.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "plain data")]
 #[non_exhaustive]
 pub enum TransportError {
     /// The connection was refused.
     #[error(
         "nothing listens at {address}; start `everstep dev` there, or name another server with --server"
     )]
-    ConnectionRefused {
-        /// Scheme, host and port.
-        address: String,
-    },
+    ConnectionRefused { address: String },
     /// The host could not be reached.
     #[error("{address} cannot be reached: {detail}")]
-    Unreachable {
-        /// Scheme, host and port.
-        address: String,
-        /// The error of the operating system.
-        detail: String,
-    },
+    Unreachable { address: String, detail: String },
     /// The TLS handshake failed.
     #[error("no secure connection to {address}: {detail}")]
-    TlsFailed {
-        /// Scheme, host and port.
-        address: String,
-        /// The cause and a possible remedy.
-        detail: String,
-    },
+    TlsFailed { address: String, detail: String },
     /// The request timed out. The server may have acted on it.
     #[error("{address} did not answer within {timeout:?}")]
-    TimedOut {
-        /// Scheme, host and port.
-        address: String,
-        /// How long the client waited.
-        timeout: Duration,
-    },
+    TimedOut { address: String, timeout: Duration },
     /// The connection broke. The server may have acted on the request.
     #[error("the connection to {address} broke: {detail}")]
-    Broken {
-        /// Scheme, host and port.
-        address: String,
-        /// The cause, as far as it is known.
-        detail: String,
-    },
+    Broken { address: String, detail: String },
 }
 
 impl TransportError {

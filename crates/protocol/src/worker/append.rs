@@ -35,10 +35,8 @@ pub struct OneAppend {
     pub then: ThenWord,
     /// The new status of the run, if `then` requires one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::RunWord>"))]
     pub status: Option<RunStatus>,
     /// How many records of the journal the worker has read.
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub seen: RecordNumber,
     /// How many inbox records the worker has read.
     pub inbox_seen: u64,
@@ -83,20 +81,16 @@ pub enum ObsoleteRow {
     /// A timer.
     Timer {
         /// When it is due.
-        #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]
         due: Timestamp,
         /// Its purpose.
-        #[cfg_attr(feature = "schema", schemars(with = "crate::schema::PurposeWord"))]
         purpose: TimerPurpose,
         /// The operation it belongs to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
         location: Option<Location>,
     },
-    /// A question that can no longer be answered.
+    /// An rpc that can no longer be answered.
     Rpc {
-        /// The ID of the question.
-        #[cfg_attr(feature = "schema", schemars(with = "String"))]
+        /// The ID of the rpc.
         id: RpcId,
     },
 }
@@ -107,13 +101,10 @@ pub enum ObsoleteRow {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AbandonedChild {
     /// The operation that started it.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub location: Location,
     /// The ID of the child.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub run: RunId,
     /// What happens to it.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::CloseWord"))]
     pub on_close: ParentClose,
 }
 
@@ -125,7 +116,6 @@ pub struct AppendAnswer {
     /// The results.
     pub answers: Vec<OneAnswer>,
     /// The server's clock.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]
     pub now: Timestamp,
 }
 
@@ -137,7 +127,6 @@ pub enum OneAnswer {
     /// The records are durable.
     Appended {
         /// The number of the first appended record.
-        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
         first: RecordNumber,
         /// Records that precede the appended ones and that the worker has not read. Fold them
         /// first.
@@ -159,7 +148,6 @@ pub enum OneAnswer {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct AnswerFields {
     outcome: OutcomeWord,
-    #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
     first: Option<RecordNumber>,
     #[serde(default)]
     before: Vec<WireEntry>,
@@ -182,7 +170,7 @@ impl TryFrom<AnswerFields> for OneAnswer {
     fn try_from(fields: AnswerFields) -> Result<Self, Self::Error> {
         match fields.outcome {
             OutcomeWord::Appended => Ok(Self::Appended {
-                first: fields.first.ok_or("what is appended has a first record")?,
+                first: fields.first.ok_or("`appended` requires `first`")?,
                 before: fields.before,
             }),
             OutcomeWord::Missed => Ok(Self::Missed { came: fields.came }),
@@ -198,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_come_back_with_the_records_in_them() {
+    fn results_round_trip_with_their_records() {
         let line = r#"{"type":"workflow:event","key":"run","value":{"name":"zero","payload":1e0,"dedupId":null,"replyTo":null,"by":null},"headers":{"operation":"insert","timestamp":"2026-01-01T00:00:00.010Z","number":4}}"#;
         let entry = || WireEntry(entry_from_json(line).unwrap());
         for answer in [
@@ -219,7 +207,7 @@ mod tests {
             let read: OneAnswer = serde_json::from_str(&written).unwrap();
             assert_eq!(read, answer, "{written}");
         }
-        let nowhere = r#"{"outcome":"appended"}"#;
-        assert!(serde_json::from_str::<OneAnswer>(nowhere).is_err());
+        let without_first = r#"{"outcome":"appended"}"#;
+        assert!(serde_json::from_str::<OneAnswer>(without_first).is_err());
     }
 }

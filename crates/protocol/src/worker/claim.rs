@@ -30,7 +30,6 @@ pub struct ClaimAnswer {
     /// The items after the named one, in order. If there are many, only the first ones.
     pub items: Vec<Item>,
     /// The server's clock.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]
     pub now: Timestamp,
     /// Whether the server is about to shut down. The worker should then pause before its next
     /// claim.
@@ -61,13 +60,10 @@ pub struct Assigned {
     /// The signed token of the claim, which every request about the run contains.
     pub token: String,
     /// The ID of the run.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub id: RunId,
     /// The generation of the run.
-    #[cfg_attr(feature = "schema", schemars(with = "u32"))]
     pub generation: Generation,
     /// The workflow of the run.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub workflow: Name,
     /// The version of the workflow.
     pub version: u32,

@@ -28,7 +28,7 @@ fn documented(message: &str) -> BTreeSet<String> {
     cells.map(str::to_owned).collect()
 }
 
-/// Returns the fields of a message that has all optional fields.
+/// Checks that the fields of a message, which has all optional ones, are documented.
 #[track_caller]
 fn check(name: &str, message: &impl Serialize) {
     let Value::Object(fields) = serde_json::to_value(message).unwrap() else {
@@ -58,7 +58,7 @@ fn record() -> Record {
 
 #[test]
 #[allow(clippy::too_many_lines, reason = "one row for each message")]
-fn every_message_is_there_with_its_fields() {
+fn every_message_is_documented_with_its_fields() {
     let now = Timestamp::default();
     let (token, run) = ("t".to_owned(), RunId::new("r").unwrap());
     let workflow = OfferedWorkflow {
@@ -174,8 +174,7 @@ fn every_message_is_there_with_its_fields() {
 }
 
 #[test]
-fn every_word_is_there() {
-    let word = |word: &dyn erased::Word| format!("| `{}` |", word.text());
+fn every_word_is_documented() {
     let then = [
         ThenWord::Continue,
         ThenWord::GoOnAs,
@@ -192,31 +191,21 @@ fn every_word_is_there() {
         NewsWord::Evict,
         NewsWord::Stop,
     ];
-    let words = then.iter().map(|one| word(one));
-    for row in words.chain(news.iter().map(|one| word(one))) {
-        assert!(TEXT.contains(&row), "{row}");
+    for word in then.iter().map(word).chain(news.iter().map(word)) {
+        assert!(TEXT.contains(&format!("| `{word}` |")), "{word}");
     }
     for outcome in ["appended", "missed", "lost"] {
         assert!(TEXT.contains(&format!("| `{outcome}` |")), "{outcome}");
     }
 }
 
-/// Serializes values to words.
-mod erased {
-    pub(super) trait Word {
-        fn text(&self) -> String;
-    }
-
-    impl<T: serde::Serialize> Word for T {
-        fn text(&self) -> String {
-            let json = serde_json::to_string(self).unwrap();
-            json.trim_matches('"').to_owned()
-        }
-    }
+fn word<T: Serialize>(value: &T) -> String {
+    let json = serde_json::to_string(value).unwrap();
+    json.trim_matches('"').to_owned()
 }
 
 #[test]
-fn what_describes_a_workflow_is_there() {
+fn the_description_of_a_workflow_is_documented() {
     let described = Described { schema: None };
     let description = Description {
         input: Some(everstep_model::Payload::null()),
@@ -236,7 +225,7 @@ fn what_describes_a_workflow_is_there() {
 }
 
 #[test]
-fn every_limit_is_there_with_its_value() {
+fn every_limit_is_documented_with_its_value() {
     let consts = LIMITS
         .lines()
         .filter_map(|line| line.strip_prefix("pub const "));

@@ -8,14 +8,21 @@ use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
+#[cfg(feature = "schema")]
+use {
+    crate::schema::{EntryShape, RecordShape},
+    schemars::JsonSchema,
+};
 
-/// A record of a journal with its number.
+/// A record of a journal.
 #[derive(Clone, Debug, PartialEq)]
-pub struct WireEntry(pub Entry);
+#[cfg_attr(feature = "schema", derive(JsonSchema), schemars(rename = "Entry"))]
+pub struct WireEntry(#[cfg_attr(feature = "schema", schemars(with = "EntryShape"))] pub Entry);
 
-/// A record without a number.
+/// A record to append, which has no number.
 #[derive(Clone, Debug, PartialEq)]
-pub struct WireRecord(pub Record);
+#[cfg_attr(feature = "schema", derive(JsonSchema), schemars(rename = "Record"))]
+pub struct WireRecord(#[cfg_attr(feature = "schema", schemars(with = "RecordShape"))] pub Record);
 
 impl Serialize for WireEntry {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -55,7 +62,6 @@ pub struct ReadRequest {
     /// The token of the run's claim.
     pub token: String,
     /// The number of the first record.
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub from: RecordNumber,
 }
 
@@ -67,7 +73,6 @@ pub struct ReadAnswer {
     /// The records up to the end of the journal.
     pub records: Vec<WireEntry>,
     /// The server's clock.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]
     pub now: Timestamp,
 }
 
@@ -79,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn payloads_travel_as_the_bytes_they_were_given() {
+    fn payloads_keep_their_exact_bytes() {
         let given = "{\"b\": 12345678901234567890.10,\n  \"a\": [1,  2]}";
         let record = Record {
             time: Timestamp::from_millis(1_000),

@@ -31,14 +31,12 @@ pub struct RegisterRequest {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OfferedWorkflow {
     /// The name of the workflow.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub name: Name,
     /// The lowest and the highest version whose runs the code can execute.
     #[cfg_attr(feature = "schema", schemars(inner(range(min = 1))))]
     pub versions: [u32; 2],
     /// The schemas of the workflow, for validation by the server.
     #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::DescriptionShape"))]
     pub description: Description,
 }
 
@@ -55,6 +53,5 @@ pub struct RegisterAnswer {
     /// at this interval.
     pub heartbeat_every: u64,
     /// The server's clock.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]
     pub now: Timestamp,
 }

@@ -19,6 +19,5 @@ pub struct ReleaseRequest {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Acknowledged {
     /// The server's clock.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]
     pub now: Timestamp,
 }

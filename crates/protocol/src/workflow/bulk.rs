@@ -34,7 +34,6 @@ pub struct Filter {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BulkRequest {
     /// The verb to apply.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::VerbWord"))]
     pub verb: Verb,
     /// The IDs of the runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,7 +68,6 @@ pub struct BulkProgress {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BulkRun {
     /// The ID of the run.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub id: RunId,
     /// The effect of the request, unless it was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -48,7 +48,7 @@ pub struct RestartRequest {
         skip_serializing_if = "Option::is_none",
         deserialize_with = "super::given"
     )]
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Any"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Payload"))]
     pub result: Option<Payload>,
 }
 
@@ -69,7 +69,7 @@ pub struct ForkRequest {
         skip_serializing_if = "Option::is_none",
         deserialize_with = "super::given"
     )]
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Any"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Payload"))]
     pub result: Option<Payload>,
     /// The reason to record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,7 +82,6 @@ pub struct ForkRequest {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SettleRequest {
     /// The result of the step.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Any"))]
     pub result: Payload,
     /// The reason to record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -120,12 +119,10 @@ pub enum EffectWord {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ControlAnswer {
     /// The ID of the run; for a fork, of the new run.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub id: RunId,
     /// The latest generation of the run.
     pub generation: u32,
     /// The current status of the run.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::RunWord"))]
     pub status: RunStatus,
     /// Whether the request changed anything.
     pub changed: bool,
@@ -140,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_that_is_null_is_a_result() {
+    fn a_null_result_differs_from_an_absent_one() {
         let given: RestartRequest =
             serde_json::from_str(r#"{"from":"a:0","result":null}"#).unwrap();
         assert_eq!(given.result, Some(Payload::null()));

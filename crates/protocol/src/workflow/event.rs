@@ -29,7 +29,7 @@ pub struct EventAnswer {
         skip_serializing_if = "Option::is_none",
         deserialize_with = "super::given"
     )]
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Any"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Payload"))]
     pub reply: Option<Payload>,
 }
 

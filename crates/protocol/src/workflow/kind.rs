@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 pub struct TypeView {
     /// Its name.
     #[serde(rename = "type")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub workflow: Name,
     /// The version of new runs.
     pub newest: u32,
@@ -18,10 +17,6 @@ pub struct TypeView {
     /// workflow now.
     pub offered: Option<(u32, u32)>,
     /// The schemas of the workflow, if a worker has registered them.
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "Option<crate::schema::DescriptionShape>")
-    )]
     pub description: Option<Description>,
 }
 

@@ -9,28 +9,23 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunSummary {
     /// The ID of the run.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub id: RunId,
     /// The workflow of the run.
     #[serde(rename = "type")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub workflow: Name,
     /// The version of the workflow.
     pub version: u32,
     /// The latest generation of the run, from 1.
     pub generation: u32,
     /// The status of the run.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::RunWord"))]
     pub status: RunStatus,
     /// Tags to find the run by.
     pub tags: Vec<String>,
     /// The path of the run's journal, which is a stream.
     pub stream: String,
     /// When the run was created.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]
     pub created_at: Timestamp,
     /// When the status last changed.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]
     pub updated_at: Timestamp,
 }
 

@@ -16,7 +16,6 @@ pub struct StartRequest {
     pub id: Option<String>,
     /// The input; `null` by default.
     #[serde(default = "Payload::null")]
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Any"))]
     pub input: Payload,
     /// All starts of this workflow with the same key refer to one run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -58,16 +57,13 @@ impl StartRequest {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StartAnswer {
     /// The ID of the run.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub id: RunId,
     /// The workflow of the run.
     #[serde(rename = "type")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub workflow: Name,
     /// The latest generation of the run, from 1.
     pub generation: u32,
     /// The status of the run.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::RunWord"))]
     pub status: RunStatus,
     /// Whether this request created the run.
     pub created: bool,

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WhyView {
     /// The status of the run.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::RunWord"))]
     pub status: RunStatus,
     /// The explanation as one sentence.
     pub sentence: String,
@@ -18,6 +17,5 @@ pub struct WhyView {
     #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::schema::ReasonShape>"))]
     pub reasons: Vec<Reason>,
     /// The deadline of the run, if it has one that has not passed.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Time>"))]
     pub deadline: Option<Timestamp>,
 }

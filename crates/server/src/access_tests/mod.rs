@@ -69,7 +69,7 @@ impl World {
         };
         let keys_of_store = Keys::of(engine);
         let mut keys = Vec::new();
-        for scope in Scope::ALL {
+        for &scope in Scope::ALL {
             let request = request(scope);
             keys.push((
                 scope,

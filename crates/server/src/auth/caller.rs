@@ -192,9 +192,9 @@ mod tests {
 
     #[test]
     fn only_admin_includes_other_scopes() {
-        for given in Scope::ALL {
+        for &given in Scope::ALL {
             let caller = Caller::with_scopes("k", [given]);
-            for scope in Scope::ALL {
+            for &scope in Scope::ALL {
                 let expected = given == scope || given == Scope::Admin;
                 assert_eq!(caller.has(scope), expected, "{given} {scope}");
             }

@@ -4,7 +4,8 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use everstep_sim::planted::{SearchResult, search_all, table};
+use everstep_sim::planted::{search_all, table};
+use everstep_sim::report::ProgressPrinter;
 use everstep_sim::{Bug, Limits, Plan, simulate};
 
 /// Seeds within which each bug must be found.
@@ -21,21 +22,17 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    let options = match parse(std::env::args().skip(1)) {
-        Ok(options) => options,
-        Err(message) => {
-            eprintln!("everstep-planted: {message}");
-            return ExitCode::from(2);
-        }
-    };
-    let passed = match options.seed {
+    let done = parse(std::env::args().skip(1)).map(|options| match options.seed {
         Some(seed) => print_timeline(seed, &options.bugs),
         None => find_all(&options),
-    };
-    if passed {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
+    });
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("everstep-planted: {message}");
+            ExitCode::from(2)
+        }
     }
 }
 
@@ -63,28 +60,25 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
 }
 
 fn bug_named(name: &str) -> Result<Bug, String> {
-    let known = || Bug::ALL.iter().map(|bug| bug.name()).collect::<Vec<_>>();
-    Bug::named(name).ok_or_else(|| format!("no bug `{name}`; there are: {}", known().join(", ")))
+    let known = || Bug::ALL.iter().map(|bug| bug.as_str()).collect::<Vec<_>>();
+    Bug::parse(name).ok_or_else(|| format!("no bug `{name}`; there are: {}", known().join(", ")))
 }
 
 /// Plants one bug after the other. Returns whether the simulation found all of them.
 fn find_all(options: &Options) -> bool {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let started = Instant::now();
-    let (mut reported, all) = (0, options.bugs.len());
+    let (mut printer, all) = (ProgressPrinter::default(), options.bugs.len());
     let seeds = (options.first_seed, options.seeds);
-    let hunted = search_all(&options.bugs, seeds, threads, |done| {
-        let seconds = started.elapsed().as_secs();
-        if seconds >= reported + 5 {
-            reported = seconds;
-            println!("{done} of {all} planted bugs done, {seconds} s");
-        }
+    let results = search_all(&options.bugs, seeds, threads, |done| {
+        let took = started.elapsed();
+        printer.print(took, || {
+            format!("{done} of {all} planted bugs done, {} s", took.as_secs())
+        });
     });
-    let found = hunted
-        .iter()
-        .filter(|(_, search)| SearchResult::is_found(search));
+    let found = results.iter().filter(|(_, result)| result.is_found());
     let found = found.count();
-    print!("{}", table(&hunted, options.first_seed));
+    print!("{}", table(&results, options.first_seed));
     let seconds = started.elapsed().as_secs_f64();
     println!("{found} of {all} planted bugs were found, {seconds:.1} s");
     found == all

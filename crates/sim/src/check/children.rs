@@ -15,9 +15,9 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
     let mut given_up: BTreeSet<&Location> = BTreeSet::new();
     let mut finished: BTreeSet<(&Location, Option<&RunId>)> = BTreeSet::new();
     let mut found = Vec::new();
-    let mut say = |location: &Location, what: &str| {
-        let what = format!("{}: the child at {location} {what}", stream.label());
-        found.push(Violation::of(17, what));
+    let mut report = |location: &Location, what: &str| {
+        let what = format!("the child at {location} {what}");
+        found.push(stream.violation(17, what));
     };
     for entry in &stream.entries {
         match &entry.record.body {
@@ -25,7 +25,7 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
                 let is_again = !started.insert(&child.location);
                 let may_be_again = given_up.remove(&child.location);
                 if (is_again && !may_be_again) || !runs.insert(&child.run) {
-                    say(&child.location, "was started twice");
+                    report(&child.location, "was started twice");
                 }
             }
             Body::StepAbandoned(left) if started.contains(&left.location) => {
@@ -35,10 +35,10 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
                 // A copy does not contain what loops have dropped.
                 let is_whole = stream.copied == 1;
                 if is_whole && !started.contains(&child.location) {
-                    say(&child.location, "finished and was not started");
+                    report(&child.location, "finished and was not started");
                 }
                 if !finished.insert((&child.location, child.run.as_ref())) {
-                    say(&child.location, "finished twice");
+                    report(&child.location, "finished twice");
                 }
             }
             _ => {}
@@ -47,25 +47,22 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
     found
 }
 
-/// Every child that was called exists, with this parent or adopted by it, and every child was
-/// called by its parent.
+/// Checks that every child that was called exists, with this parent or adopted by it, and every
+/// child was called by its parent.
 pub(super) fn check_family(journals: &Journals) -> Vec<Violation> {
     let mut found = Vec::new();
     for stream in journals.streams() {
         if !is_called(journals, stream) {
-            let what = format!(
-                "{} is a child that its parent has not called",
-                stream.label()
-            );
-            found.push(Violation::of(17, what));
+            let what = "it is a child that its parent has not called";
+            found.push(stream.violation(17, what));
         }
         for entry in stream.entries.iter().skip(stream.copied) {
             let Body::ChildStarted(child) = &entry.record.body else {
                 continue;
             };
             if journals.generations(child.run.as_str()).next().is_none() {
-                let what = format!("{}: child {} was never created", stream.label(), child.run);
-                found.push(Violation::of(17, what));
+                let what = format!("child {} was never created", child.run);
+                found.push(stream.violation(17, what));
             }
         }
     }
@@ -74,25 +71,18 @@ pub(super) fn check_family(journals: &Journals) -> Vec<Violation> {
 
 /// Whether the parent's journal contains the call of this child.
 fn is_called(journals: &Journals, stream: &Stream) -> bool {
-    let (Some(first), Some((run, _))) = (stream.entries.first(), &stream.run) else {
+    let (Some(created), Some((run, _))) = (stream.creation(), &stream.run) else {
         return true;
     };
-    let Body::Created(created) = &first.record.body else {
-        return true;
-    };
-    let Some(parent) = created
-        .parent
-        .as_ref()
-        .filter(|_| created.forked_from.is_none())
-    else {
+    let (Some(parent), None) = (&created.parent, &created.forked_from) else {
         return true;
     };
     let calls_it = |body: &Body| {
         matches!(body, Body::ChildStarted(child)
             if child.run == *run && child.location == parent.location)
     };
-    let lives = journals.generations(parent.run.as_str());
-    let mut records = lives.flat_map(|life| &life.entries);
+    let generations = journals.generations(parent.run.as_str());
+    let mut records = generations.flat_map(|stream| &stream.entries);
     records.any(|entry| calls_it(&entry.record.body))
 }
 
@@ -161,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_that_never_came_to_be_is_found() {
+    fn a_child_that_was_never_created_is_found() {
         let parent = stream("a", vec![started()]);
         let mut child = stream("child", Vec::new());
         child.number = everstep_model::StreamNumber(2);

@@ -7,7 +7,7 @@ use crate::observed::{Journals, Ledger, Stream, Violation};
 use crate::program::{Op, Seen, has};
 use crate::workload::{RANDOM, value_of};
 
-/// A run has one end, and it is the last record.
+/// Checks that a run has one end, and it is the last record.
 pub(super) fn check_end(stream: &Stream) -> Vec<Violation> {
     let ends = stream.entries.iter().skip(stream.copied);
     let ends = ends
@@ -18,35 +18,21 @@ pub(super) fn check_end(stream: &Stream) -> Vec<Violation> {
         Some(_) => ends == 1 && is_last,
         None => ends == 0,
     };
-    let what = || {
-        format!(
-            "{} has {ends} ends, closed {:?}",
-            stream.label(),
-            stream.closed_at
-        )
-    };
-    (!is_sound)
-        .then(|| Violation::of(26, what()))
-        .into_iter()
-        .collect()
+    let what = || format!("it has {ends} ends, closed {:?}", stream.closed_at);
+    let violation = (!is_sound).then(|| stream.violation(26, what()));
+    violation.into_iter().collect()
 }
 
 /// Invariant 16: a request to end the run that arrived before its completion is not ignored.
 pub(super) fn check_cancelled(stream: &Stream) -> Option<Violation> {
     let mut own = stream.entries.iter().skip(stream.copied);
-    let is_asked = |body: &Body| matches!(body, Body::CancelRequested(_));
-    let is_beaten = matches!(stream.end(), Some(Body::Completed(_)))
-        && own.any(|entry| is_asked(&entry.record.body));
-    let what = || {
-        format!(
-            "{} was cancelled, and completed all the same",
-            stream.label()
-        )
-    };
-    is_beaten.then(|| Violation::of(16, what()))
+    let is_request = |body: &Body| matches!(body, Body::CancelRequested(_));
+    let is_ignored = matches!(stream.end(), Some(Body::Completed(_)))
+        && own.any(|entry| is_request(&entry.record.body));
+    is_ignored.then(|| stream.violation(16, "it completed after a request to cancel it"))
 }
 
-/// A waiter received the end of a generation of the run.
+/// Checks that each waiter received the end of a generation of the run.
 pub(super) fn check_answers(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
     let mut found = Vec::new();
     for (run, received) in &ledger.received {
@@ -66,59 +52,54 @@ pub(super) fn check_answers(journals: &Journals, ledger: &Ledger) -> Vec<Violati
     found
 }
 
-/// Every run of a program has a result that the program can have, unless an operator interfered.
+/// Checks that every run of a program has a result that the program can have, unless an operator
+/// interfered.
 pub(super) fn check_outcomes(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
     let mut found = Vec::new();
     for stream in journals.streams() {
-        let Some(Body::Created(created)) = stream.entries.first().map(|e| &e.record.body) else {
+        let (Some(created), Some((run, _))) = (stream.creation(), &stream.run) else {
             continue;
         };
-        let Some((run, _)) = stream
-            .run
-            .as_ref()
-            .filter(|_| created.workflow.as_str() == RANDOM)
-        else {
+        if created.workflow.as_str() != RANDOM {
             continue;
-        };
+        }
         let program: Vec<Op> = created.input.decode().unwrap_or_default();
         // An edited or skipped step has another result, in this generation and in copies of it.
         let original = created.forked_from.as_ref().map_or(run, |fork| &fork.run);
-        let is_edited = ledger.was_asked(original.as_str(), &["skip", "edit"]);
-        let mut say = |what: String| {
-            found.push(Violation::of(11, format!("{}: {what}", stream.label())));
-        };
+        let is_edited = ledger.has_control(original.as_str(), &["skip", "edit"]);
+        let mut report = |what: String| found.push(stream.violation(11, what));
         match stream.end() {
             Some(Body::Completed(end)) => {
                 let seen: Vec<Seen> = end.result.decode().unwrap_or_default();
-                if let Err(what) = fits_all(
-                    &program,
-                    &seen,
-                    &Life {
-                        run: run.as_str(),
-                        original: original.as_str(),
-                        is_edited,
-                    },
-                    "r",
-                ) {
-                    say(what);
+                let sources = Sources {
+                    run: run.as_str(),
+                    original: original.as_str(),
+                    is_edited,
+                };
+                if let Err(what) = fits_all(&program, &seen, &sources, "r") {
+                    report(what);
                 }
             }
             Some(Body::Failed(end)) => {
-                let is_asked =
-                    ledger.was_asked(original.as_str(), &["force-fail", "fail-operation"]);
+                let is_forced =
+                    ledger.has_control(original.as_str(), &["force-fail", "fail-operation"]);
                 // A result from an operator may not fit the type that the code expects.
                 let may_fail = has(&program, &|op| {
                     matches!(op, Op::Fail | Op::FailPass | Op::Race(_))
                 });
-                if !is_asked && !may_fail && !is_edited {
-                    say(format!("it failed, and nothing in it can: {}", end.error));
+                if !is_forced && !may_fail && !is_edited {
+                    report(format!(
+                        "it failed, and none of its operations can: {}",
+                        end.error
+                    ));
                 }
             }
-            Some(Body::RollbackFailed(end)) => {
-                say(format!("its undos all work: {:?}", end.rollback_error))
-            }
+            Some(Body::RollbackFailed(end)) => report(format!(
+                "its rollback failed, and all undos work: {:?}",
+                end.rollback_error
+            )),
             Some(Body::Cancelled(_)) if !was_cancelled(stream) => {
-                say("it is cancelled without a request".to_owned());
+                report("it is cancelled without a request".to_owned());
             }
             _ => {}
         }
@@ -132,14 +113,14 @@ fn was_cancelled(stream: &Stream) -> bool {
 }
 
 /// The runs whose results a generation may contain.
-struct Life<'a> {
+struct Sources<'a> {
     run: &'a str,
     /// The run it was forked from, or itself.
     original: &'a str,
     is_edited: bool,
 }
 
-fn fits_all(ops: &[Op], seen: &[Seen], life: &Life<'_>, path: &str) -> Result<(), String> {
+fn fits_all(ops: &[Op], seen: &[Seen], sources: &Sources<'_>, path: &str) -> Result<(), String> {
     if ops.len() != seen.len() {
         return Err(format!(
             "{path} has {} operations and {} results",
@@ -148,21 +129,21 @@ fn fits_all(ops: &[Op], seen: &[Seen], life: &Life<'_>, path: &str) -> Result<()
         ));
     }
     for (index, (op, seen)) in ops.iter().zip(seen).enumerate() {
-        fits(op, seen, life, &format!("{path}.{index}"))?;
+        fits(op, seen, sources, &format!("{path}.{index}"))?;
     }
     Ok(())
 }
 
 /// Whether an operation can have this result.
-fn fits(op: &Op, seen: &Seen, life: &Life<'_>, place: &str) -> Result<(), String> {
+fn fits(op: &Op, seen: &Seen, sources: &Sources<'_>, location: &str) -> Result<(), String> {
     let inner = |index: usize, ops: &[Op], seen: &[Seen]| {
-        fits_all(ops, seen, life, &format!("{place}-{index}"))
+        fits_all(ops, seen, sources, &format!("{location}-{index}"))
     };
     let is_fine = match (op, seen) {
-        (Op::Step { .. }, Seen::Did(_)) if life.is_edited => true,
-        (Op::Step { .. }, Seen::Did(Some(value))) => [life.run, life.original]
+        (Op::Step { .. }, Seen::Did(_)) if sources.is_edited => true,
+        (Op::Step { .. }, Seen::Did(Some(value))) => [sources.run, sources.original]
             .iter()
-            .any(|run| *value == value_of(run, place)),
+            .any(|run| *value == value_of(run, location)),
         (Op::Step { how, .. }, Seen::Did(None)) => how.may_fail(),
         (Op::Wait { .. } | Op::WaitAny { .. } | Op::TryEvent, Seen::Events(events)) => {
             events.len() <= 1
@@ -213,7 +194,7 @@ fn fits(op: &Op, seen: &Seen, life: &Life<'_>, place: &str) -> Result<(), String
     };
     match is_fine {
         true => Ok(()),
-        false => Err(format!("{op:?} at {place} gave {seen:?}")),
+        false => Err(format!("{op:?} at {location} gave {seen:?}")),
     }
 }
 
@@ -235,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_end_and_something_after_the_end_are_found() {
+    fn a_second_end_and_a_record_after_the_end_are_found() {
         let found = |records| broken(&check_end(&stream("a", records)));
         assert_eq!(found(vec![completed(&[])]), FINE);
         assert_eq!(found(vec![completed(&[]), completed(&[])]), [26]);
@@ -248,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_completion_after_a_cancellation_is_found() {
-        let asked = || {
+        let request = || {
             record(CancelRequested {
                 by: None,
                 reason: None,
@@ -257,11 +238,11 @@ mod tests {
         };
         let found = |records| check_cancelled(&stream("a", records)).map(|v| v.invariant);
         assert_eq!(found(vec![completed(&[])]), None);
-        assert_eq!(found(vec![asked(), completed(&[])]), Some(16));
+        assert_eq!(found(vec![request(), completed(&[])]), Some(16));
     }
 
     #[test]
-    fn a_waiter_who_hears_something_else_is_found() {
+    fn a_waiter_with_another_result_is_found() {
         let journals = Journals::of([stream("a", vec![completed(&[])])]);
         let found = |received: &str| {
             let ledger = Ledger {

@@ -11,32 +11,34 @@ use crate::workload::COLLECTOR;
 /// Within one journal, events are consumed once, after they arrived, and in the order of their
 /// arrival.
 pub(super) fn check(stream: &Stream) -> Vec<Violation> {
-    let mut came: BTreeMap<RecordNumber, &Name> = BTreeMap::new();
+    let mut arrived: BTreeMap<RecordNumber, &Name> = BTreeMap::new();
     let mut last: BTreeMap<&Name, RecordNumber> = BTreeMap::new();
-    let mut gone: BTreeSet<RecordNumber> = BTreeSet::new();
+    let mut taken_before: BTreeSet<RecordNumber> = BTreeSet::new();
     let mut found = Vec::new();
-    let mut say = |invariant, what: String| {
-        found.push(Violation::of(
-            invariant,
-            format!("{}: {what}", stream.label()),
-        ));
-    };
     for entry in &stream.entries {
         match &entry.record.body {
-            Body::Event(event) => drop(came.insert(entry.number, &event.name)),
+            Body::Event(event) => drop(arrived.insert(entry.number, &event.name)),
             Body::WaitCompleted(done) => {
                 for taken in &done.events {
-                    let Some(name) = came.get(taken) else {
-                        say(14, format!("record {} was taken and is no event", taken.0));
+                    let Some(name) = arrived.get(taken) else {
+                        found.push(stream.violation(
+                            14,
+                            format!("record {} was taken and is not an event", taken.0),
+                        ));
                         continue;
                     };
-                    if !gone.insert(*taken) {
-                        say(14, format!("event {} was taken twice", taken.0));
+                    if !taken_before.insert(*taken) {
+                        found.push(
+                            stream.violation(14, format!("event {} was taken twice", taken.0)),
+                        );
                         continue;
                     }
                     let before = last.insert(name, *taken);
                     if before.is_some_and(|before| before >= *taken) {
-                        say(15, format!("event {} was taken after a later one", taken.0));
+                        found.push(stream.violation(
+                            15,
+                            format!("event {} was taken after a later one", taken.0),
+                        ));
                     }
                 }
             }
@@ -51,7 +53,7 @@ fn is_enough(body: &Body) -> bool {
     matches!(body, Body::Event(event) if event.payload.as_str() == "null")
 }
 
-/// The tokens of the events that were sent to a journal, with their record numbers.
+/// Returns the tokens of the events that were sent to a journal, with their record numbers.
 fn tokens(stream: &Stream) -> impl Iterator<Item = (u64, RecordNumber)> {
     let own = stream.entries.iter().skip(stream.copied);
     own.filter_map(|entry| match &entry.record.body {
@@ -66,10 +68,10 @@ fn tokens(stream: &Stream) -> impl Iterator<Item = (u64, RecordNumber)> {
 /// Compares the acknowledgements of clients with the journals and with the result of the collector.
 pub(super) fn check_sent(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
     let mut found = Vec::new();
-    let mut places: BTreeMap<u64, Vec<(u64, RecordNumber)>> = BTreeMap::new();
+    let mut found_at: BTreeMap<u64, Vec<(u64, RecordNumber)>> = BTreeMap::new();
     for stream in journals.streams() {
         for (token, number) in tokens(stream) {
-            places
+            found_at
                 .entry(token)
                 .or_default()
                 .push((stream.number.0, number));
@@ -77,38 +79,38 @@ pub(super) fn check_sent(journals: &Journals, ledger: &Ledger) -> Vec<Violation>
     }
     let mut last: BTreeMap<(usize, u64), RecordNumber> = BTreeMap::new();
     for sent in &ledger.sends {
-        let known = places
+        let known = found_at
             .get(&sent.token)
             .map(Vec::as_slice)
             .unwrap_or_default();
-        let mut say = |invariant, what: &str| {
+        let mut report = |invariant, what: &str| {
             let what = format!("event {} to {}: {what}", sent.token, sent.run);
             found.push(Violation::of(invariant, what));
         };
         if known.len() > 1 {
-            say(14, "it is in a journal twice");
+            report(14, "it is in a journal twice");
         }
         let SendOutcome::Acked(at) = sent.outcome else {
             continue;
         };
         let Some((stream, number)) = known.first() else {
-            say(16, "it was acknowledged and is nowhere");
+            report(16, "it was acknowledged and is in no journal");
             continue;
         };
         if number.0 != at {
-            say(14, "it is somewhere else than the answer says");
+            report(14, "it has another record number than in the answer");
         }
         let before = last.insert((sent.client, *stream), *number);
         if sent.dedup.is_none() && before.is_some_and(|before| before >= *number) {
-            say(15, "it came before one that was sent earlier");
+            report(15, "it precedes an event that was sent earlier");
         }
     }
     found.extend(check_collected(journals));
     found
 }
 
-/// The collector returns every item that it received, once and in order. Items of other runs appear
-/// as often as the journals of those runs say.
+/// Checks that the collector returns every item that it received, once and in order. Items of other
+/// runs appear as often as in the journals of those runs.
 fn check_collected(journals: &Journals) -> Vec<Violation> {
     let mut found = Vec::new();
     let Some(collector) = journals.generations(COLLECTOR).last() else {
@@ -183,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledged_event_that_is_missing_or_there_twice_is_found() {
+    fn an_acknowledged_event_that_is_missing_or_repeated_is_found() {
         let found = |records: Vec<Record>| {
             let ledger = Ledger {
                 sends: vec![SendTry {

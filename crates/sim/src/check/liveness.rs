@@ -51,7 +51,7 @@ impl Watch {
             };
             let due = world.store.timers(query).now_or_never();
             let due = due.and_then(Result::ok).unwrap_or_default();
-            let found = watch.look(now, free, due, (wait, timers));
+            let found = watch.check(now, free, due, (wait, timers));
             found
                 .into_iter()
                 .for_each(|violation| world.violated(violation));
@@ -59,7 +59,7 @@ impl Watch {
     }
 
     /// Runs that can continue and have no executor, and timers that are due.
-    fn look(
+    fn check(
         &mut self,
         now: u64,
         free: impl Iterator<Item = Free>,
@@ -109,7 +109,7 @@ mod tests {
     use crate::observed::samples::{FINE, at, broken, number};
 
     #[test]
-    fn what_stands_still_for_too_long_is_found() {
+    fn runs_and_timers_without_progress_are_found() {
         let timer = TimerRow {
             due: at(0),
             stream: number(1),
@@ -118,32 +118,32 @@ mod tests {
         };
         let second = Duration::from_secs(1);
         let mut watch = Watch::default();
-        let mut look = |now: u64, is_there: bool| {
+        let mut check = |now: u64, is_there: bool| {
             let free = is_there.then(|| (number(1), Some(Epoch(1))));
             let due = is_there.then(|| timer.clone()).into_iter().collect();
-            broken(&watch.look(now, free.into_iter(), due, (second, second)))
+            broken(&watch.check(now, free.into_iter(), due, (second, second)))
         };
-        assert_eq!(look(0, true), FINE);
-        assert_eq!(look(900_000, false), FINE, "it went on");
-        assert_eq!(look(1_500_000, true), FINE);
-        assert_eq!(look(2_600_000, true), [29, 21]);
+        assert_eq!(check(0, true), FINE);
+        assert_eq!(check(900_000, false), FINE, "it made progress");
+        assert_eq!(check(1_500_000, true), FINE);
+        assert_eq!(check(2_600_000, true), [29, 21]);
     }
 
     #[test]
     fn a_run_that_was_claimed_between_two_checks_has_made_progress() {
         let mut watch = Watch::default();
-        let mut look = |now: u64, epoch: u64| {
+        let mut check = |now: u64, epoch: u64| {
             let free = std::iter::once((number(1), Some(Epoch(epoch))));
-            broken(&watch.look(
+            broken(&watch.check(
                 now,
                 free,
                 Vec::new(),
                 (Duration::from_secs(1), Duration::MAX),
             ))
         };
-        assert_eq!(look(0, 1), FINE);
-        assert_eq!(look(1_000_000, 1), FINE);
-        assert_eq!(look(2_000_000, 2), FINE);
-        assert_eq!(look(3_500_000, 2), [29]);
+        assert_eq!(check(0, 1), FINE);
+        assert_eq!(check(1_000_000, 1), FINE);
+        assert_eq!(check(2_000_000, 2), FINE);
+        assert_eq!(check(3_500_000, 2), [29]);
     }
 }

@@ -18,12 +18,8 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
             | Body::ForcedFailure(_)
             | Body::DeadlinePassed(_) => is_paused = false,
             Body::StepStarted(started) if is_paused => {
-                let what = format!(
-                    "{}: {} began while it was paused",
-                    stream.label(),
-                    started.location
-                );
-                found.push(Violation::of(25, what));
+                let what = format!("{} began while it was paused", started.location);
+                found.push(stream.violation(25, what));
             }
             _ => {}
         }

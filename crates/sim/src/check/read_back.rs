@@ -14,8 +14,7 @@ pub fn check_journals(streams: Vec<Stream>) -> Vec<Violation> {
     for stream in &streams {
         for gap in stream.gaps() {
             let (first, last) = (gap.first.0, gap.last.0);
-            let what = format!("{} lacks records {first} to {last}", stream.label());
-            found.push(Violation::of(1, what));
+            found.push(stream.violation(1, format!("records {first} to {last} are missing")));
         }
         found.extend(steps::check(stream));
         found.extend(events::check(stream));
@@ -28,7 +27,7 @@ pub fn check_journals(streams: Vec<Stream>) -> Vec<Violation> {
 }
 
 impl Stream {
-    /// The stream of a journal that was read.
+    /// Creates the stream of a journal that was read.
     #[must_use]
     pub fn read_back(
         number: StreamNumber,
@@ -78,13 +77,13 @@ impl Stream {
     }
 }
 
-/// The ranges that loops report as dropped.
+/// Returns the ranges that loops report as dropped.
 fn dropped_in(entries: &[Entry]) -> Vec<RecordRange> {
-    let said = entries.iter().filter_map(|entry| match &entry.record.body {
+    let reported = entries.iter().filter_map(|entry| match &entry.record.body {
         Body::LoopAdvanced(advanced) => Some(advanced.dropped.clone()),
         _ => None,
     });
-    said.flatten().collect()
+    reported.flatten().collect()
 }
 
 #[cfg(test)]
@@ -95,7 +94,7 @@ mod tests {
     use crate::observed::samples::{FINE, broken, stream};
 
     #[test]
-    fn a_record_that_is_missing_or_comes_again_is_found() {
+    fn a_missing_or_repeated_record_is_found() {
         let whole = stream("a", vec![step("s"), step("t"), step("u")]);
         let with = |change: &dyn Fn(&mut Vec<Entry>)| {
             let mut entries = whole.entries.clone();

@@ -6,7 +6,7 @@ use futures_util::FutureExt as _;
 use crate::cluster::World;
 use crate::observed::Violation;
 
-/// The store contains everything that was acknowledged, and nothing else.
+/// Checks that the store contains everything that was acknowledged, and nothing else.
 pub(super) fn check_store(world: &World) -> Vec<Violation> {
     let journals = world.journals();
     let mut found = Vec::new();

@@ -1,9 +1,11 @@
 //! Invariants 7 and 12: a journal is complete. Replayed against the same code it fits and leads to
 //! the recorded end.
 
+use std::fmt::Display;
+
 use everstep::testing::{Recording, replay_check_function};
 use everstep_canonical::Scenario;
-use everstep_model::{Body, Entry};
+use everstep_model::Entry;
 
 use crate::observed::{Stream, Violation};
 use crate::program::Op;
@@ -11,40 +13,35 @@ use crate::workload::{Env, RANDOM, run_program};
 
 /// Replays a journal of a random program.
 pub(super) fn check(stream: &Stream) -> Option<Violation> {
-    let is_random = match stream.entries.first().map(|entry| &entry.record.body) {
-        Some(Body::Created(created)) => created.workflow.as_str() == RANDOM,
-        _ => false,
-    };
-    let (run, _) = stream.run.as_ref().filter(|_| is_random)?;
-    let journal: Vec<Entry> = stream.visible().cloned().collect();
-    let recording = Recording::new(journal).of_run(run.as_str()).ok()?;
+    stream
+        .creation()
+        .filter(|created| created.workflow.as_str() == RANDOM)?;
     let code = |ctx, program: Vec<Op>| run_program(ctx, program, Env::default());
-    let replayed = replay_check_function(RANDOM, code, recording);
-    let error = replayed.err()?;
-    let what = format!("{} does not replay: {error}", stream.label());
-    Some(Violation::of(12, what))
+    let replayed = replay_check_function(RANDOM, code, recording(stream)?);
+    violation(stream, &replayed.err()?)
 }
 
 /// Replays a journal of a canonical workflow.
 pub(super) fn check_canonical(stream: &Stream, scenario: &Scenario) -> Option<Violation> {
-    let Some(Body::Created(created)) = stream.entries.first().map(|entry| &entry.record.body)
-    else {
-        return None;
-    };
+    let workflow = stream.creation()?.workflow.as_str();
+    let replayed = scenario.replay(workflow, recording(stream)?);
+    violation(stream, &replayed.err()?)
+}
+
+fn recording(stream: &Stream) -> Option<Recording> {
     let (run, _) = stream.run.as_ref()?;
     let journal: Vec<Entry> = stream.visible().cloned().collect();
-    let recording = Recording::new(journal).of_run(run.as_str()).ok()?;
-    let error = scenario
-        .replay(created.workflow.as_str(), recording)
-        .err()?;
-    let what = format!("{} does not replay: {error}", stream.label());
-    Some(Violation::of(12, what))
+    Recording::new(journal).of_run(run.as_str()).ok()
+}
+
+fn violation(stream: &Stream, error: &dyn Display) -> Option<Violation> {
+    Some(stream.violation(12, format!("it does not replay: {error}")))
 }
 
 #[cfg(test)]
 mod tests {
-    use everstep_model::Payload;
     use everstep_model::record::{Completed, Created};
+    use everstep_model::{Body, Payload};
     use everstep_store_testkit::sample::{created, record, step};
 
     use super::*;
@@ -52,7 +49,7 @@ mod tests {
     use crate::program::Seen;
 
     #[test]
-    fn a_journal_that_the_code_would_not_write_is_found() {
+    fn a_journal_that_the_code_cannot_write_is_found() {
         let Body::Created(created) = created().body else {
             unreachable!("it is the first record");
         };

@@ -20,8 +20,7 @@ pub(super) fn check(world: &World) -> Vec<Violation> {
             head.and_then(Result::ok).flatten()
         };
         if head(&restored) != head(&*world.store) {
-            let what = format!("{} has another head in a restored store", stream.label());
-            found.push(Violation::of(7, what));
+            found.push(stream.violation(7, "it has another head in a restored store"));
         }
     }
     found
@@ -53,7 +52,7 @@ mod tests {
     use crate::observed::samples::{FINE, at, broken, committed, creation};
 
     #[test]
-    fn a_history_that_the_store_would_not_repeat_is_found() {
+    fn a_history_with_other_outcomes_is_found() {
         let found = |first| {
             let mut history = History::default();
             let batch = Arc::from(vec![creation("a").into()]);

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use everstep_model::Body;
+use everstep_model::Generation;
 
-use crate::observed::{Journals, Ledger, Violation};
+use crate::observed::{Journals, Ledger, Stream, Violation};
 use crate::program::Op;
 
 pub(super) fn check(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
@@ -15,12 +15,9 @@ pub(super) fn check(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
         *created.entry(run).or_default() += usize::from(*was_created);
     }
     for (run, times) in created {
-        let lives = journals.generations(run).filter(|stream| {
-            let life = stream.run.as_ref();
-            life.is_some_and(|(_, life)| *life == everstep_model::Generation::FIRST)
-        });
-        if times > lives.count() {
-            let what = format!("{times} answers say that they created {run}");
+        let is_first = |stream: &&Stream| stream.generation() == Some(Generation::FIRST);
+        if times > journals.generations(run).filter(is_first).count() {
+            let what = format!("{times} answers report the creation of {run}");
             found.push(Violation::of(13, what));
         }
     }
@@ -44,28 +41,26 @@ pub(super) fn check(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
 fn comes_after(journals: &Journals, first: &str, second: &str) -> bool {
     let gone = journals
         .generations(first)
-        .filter_map(|life| life.removed_at);
+        .filter_map(|stream| stream.removed_at);
     let first_gone = gone.map(|(by_store, _)| by_store).min();
     let last_created = journals
         .generations(second)
-        .map(|life| life.created_at)
+        .map(|stream| stream.created_at)
         .max();
     first_gone.is_some_and(|gone| last_created.is_some_and(|created| gone <= created))
 }
 
-/// A run has an input that a client gave it.
+/// Checks that a run has an input that a client gave it.
 fn check_inputs(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
     let mut found = Vec::new();
     for (run, programs) in &ledger.programs {
         for stream in journals.generations(run) {
-            let Some(Body::Created(created)) = stream.entries.first().map(|e| &e.record.body)
-            else {
+            let Some(created) = stream.creation() else {
                 continue;
             };
             let input: Option<Vec<Op>> = created.input.decode().ok();
             if !input.is_some_and(|input| programs.contains(&input)) {
-                let what = format!("{} has an input that no client gave it", stream.label());
-                found.push(Violation::of(13, what));
+                found.push(stream.violation(13, "no client gave it its input"));
             }
         }
     }
@@ -78,7 +73,7 @@ mod tests {
     use crate::observed::samples::{FINE, at, broken, number, stream};
 
     #[test]
-    fn two_answers_that_created_one_run_are_found() {
+    fn two_creations_of_one_run_are_found() {
         let journals = Journals::of([stream("a", Vec::new())]);
         let found = |answers: &[bool]| {
             let starts = answers.iter().map(|created| ("a".to_owned(), *created));
@@ -93,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_leads_to_two_runs_and_an_input_from_nowhere_are_found() {
+    fn a_key_of_two_runs_and_an_unknown_input_are_found() {
         let mut ledger = Ledger::default();
         let runs = ["a", "b"].map(str::to_owned);
         ledger.keys.insert("k".to_owned(), runs.into());

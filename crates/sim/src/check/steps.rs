@@ -11,12 +11,6 @@ use crate::observed::{Ledger, Stream, Violation};
 
 pub(super) fn check(stream: &Stream) -> Vec<Violation> {
     let mut found = Vec::new();
-    let mut say = |invariant, what: String| {
-        found.push(Violation::of(
-            invariant,
-            format!("{}: {what}", stream.label()),
-        ));
-    };
     let mut done: BTreeSet<&Location> = BTreeSet::new();
     let mut failed: BTreeMap<&Location, (u32, u32)> = BTreeMap::new();
     let mut limits: BTreeMap<&Location, StepOptions> = BTreeMap::new();
@@ -28,7 +22,7 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
                 }
             }
             Body::StepCompleted(step) if !done.insert(&step.location) => {
-                say(9, format!("{} has two results", step.location));
+                found.push(stream.violation(9, format!("{} has two results", step.location)));
             }
             Body::UndoCompleted(undone) => drop(done.remove(&undone.location)),
             Body::ExecutionRetried(_) => failed.clear(),
@@ -37,15 +31,15 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
             Body::StepFailed(step) if step.outcome != FailureOutcome::Cancelled => {
                 let (last, count) = failed.entry(&step.location).or_default();
                 if step.attempt <= *last {
-                    say(
+                    found.push(stream.violation(
                         10,
                         format!("{}: attempt {} follows {last}", step.location, step.attempt),
-                    );
+                    ));
                 }
                 (*last, *count) = (step.attempt, *count + 1);
                 let options = limits.get(&step.location);
                 if let Some(what) = options.and_then(|options| miscounts(options, *count, step)) {
-                    say(10, format!("{} {what}", step.location));
+                    found.push(stream.violation(10, format!("{} {what}", step.location)));
                 }
             }
             _ => {}
@@ -60,7 +54,9 @@ fn miscounts(options: &StepOptions, failures: u32, last: &StepFailed) -> Option<
     let limit = options.retry.limit;
     let left = limit.checked_sub(failures);
     let is_right = match last.outcome {
-        FailureOutcome::Retrying => last.retries_left.is_none_or(|said| Some(said) == left),
+        FailureOutcome::Retrying => last
+            .retries_left
+            .is_none_or(|recorded| Some(recorded) == left),
         FailureOutcome::Exhausted => failures == limit + 1,
         FailureOutcome::TimedOut => !options.retry_timeouts || failures == limit + 1,
         FailureOutcome::Fatal | FailureOutcome::RollBack | FailureOutcome::Cancelled => {
@@ -69,7 +65,7 @@ fn miscounts(options: &StepOptions, failures: u32, last: &StepFailed) -> Option<
     };
     (!is_right).then(|| {
         format!(
-            "failed {failures} times, {limit} retries allowed, it says {:?} and {:?} left",
+            "failed {failures} times, {limit} retries allowed, recorded as {:?} with {:?} left",
             last.outcome, last.retries_left
         )
     })
@@ -83,10 +79,10 @@ pub(super) fn check_ledger(ledger: &Ledger) -> Vec<Violation> {
         if attempt.stream.is_none() {
             continue;
         }
-        let place = (attempt.stream, &attempt.run, &attempt.place);
-        let known: &mut &String = keys.entry(place).or_insert(&attempt.key);
+        let location = (attempt.stream, &attempt.run, &attempt.location);
+        let known: &mut &String = keys.entry(location).or_insert(&attempt.key);
         if *known != &attempt.key {
-            let what = format!("{place:?} was begun with two keys");
+            let what = format!("{location:?} was begun with two keys");
             found.push(Violation::of(10, what));
         }
     }
@@ -181,7 +177,7 @@ mod tests {
             run: "a".to_owned(),
             generation: 1,
             stream: Some(everstep_model::StreamNumber(1)),
-            place: "r.0".to_owned(),
+            location: "r.0".to_owned(),
             key: key.to_owned(),
         };
         let found = |keys: [&str; 2]| {

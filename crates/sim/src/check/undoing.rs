@@ -54,13 +54,13 @@ impl<'a> Undos<'a> {
     }
 
     /// When an undo starts, everything that was done later must be undone. The end of a child comes
-    /// through the inbox; the executor certainly knows it once it has written something after it.
+    /// through the inbox; the executor has certainly folded it once it has written something after it.
     fn begins(&mut self, what: Subject<'a>) {
         self.started.insert(what);
         let (_, before) = self.commits;
-        let is_known = |live: &&Live<'_>| live.what.1.is_none() || live.number < before;
+        let is_folded = |live: &&Live<'_>| live.what.1.is_none() || live.number < before;
         let later = self.live.iter().rev().take_while(|live| live.what != what);
-        self.passed_by.extend(later.filter(is_known));
+        self.passed_by.extend(later.filter(is_folded));
     }
 
     fn over(&mut self, what: Subject<'a>) {
@@ -72,7 +72,8 @@ impl<'a> Undos<'a> {
         self.over.push(what);
     }
 
-    /// An explicit rollback of the program undoes what its pass has done when it calls it.
+    /// Whether the order is wrong. An explicit rollback of the program undoes what its pass has
+    /// done when it calls it.
     fn is_out_of_order(&self, program: &[Op]) -> bool {
         let is_left_out = |live: &Live<'_>| live.is_late || live.pass < self.pass;
         let is_passed_by = match rolls_back(program) {
@@ -107,24 +108,18 @@ fn rolls_back(program: &[Op]) -> RollsBack {
 
 pub(super) fn check(stream: &Stream) -> Vec<Violation> {
     let mut found = Vec::new();
-    let mut say = |invariant, what: String| {
-        found.push(Violation::of(
-            invariant,
-            format!("{}: {what}", stream.label()),
-        ));
-    };
-    let Some(Body::Created(created)) = stream.entries.first().map(|e| &e.record.body) else {
+    let Some(created) = stream.creation() else {
         return found;
     };
     let fork = created.forked_from.as_ref().map(|fork| fork.reason);
     let undos = undos_of(stream);
     let once: BTreeSet<_> = undos.over.iter().collect();
     if once.len() != undos.over.len() {
-        say(22, format!("something was undone twice: {:?}", undos.over));
+        found.push(stream.violation(22, format!("something was undone twice: {:?}", undos.over)));
     }
     for what in &undos.over {
         if !undos.done.contains(what) {
-            say(22, format!("{what:?} was undone and was never done"));
+            found.push(stream.violation(22, format!("{what:?} was undone and was never done")));
         }
     }
     // A fork does not undo the steps of its original.
@@ -134,29 +129,29 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
     let program: Vec<Op> = created.input.decode().unwrap_or_default();
     if undos.is_out_of_order(&program) {
         let (done, over) = (&undos.done, &undos.over);
-        say(
+        found.push(stream.violation(
             22,
             format!("{done:?} was done, {over:?} undone in this order"),
-        );
+        ));
     }
     if let Some(Body::Failed(end)) = stream.end() {
         if !undos.live.is_empty() {
-            say(
+            found.push(stream.violation(
                 23,
                 format!(
                     "it failed, and of {:?} only {:?} is undone",
                     undos.done, undos.over
                 ),
-            );
+            ));
         }
         if end.rolled_back != (undos.undone > 0) {
-            say(
+            found.push(stream.violation(
                 23,
                 format!(
-                    "{} steps were undone, its end says {}",
+                    "{} steps were undone, and its end has rolled_back = {}",
                     undos.undone, end.rolled_back
                 ),
-            );
+            ));
         }
     }
     found
@@ -260,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn undos_out_of_order_repeated_or_of_nothing_are_found() {
+    fn undos_that_are_unordered_repeated_or_unfounded_are_found() {
         let (a, b) = (done("a"), done("b"));
         let (not_a, not_b) = (undone("a"), undone("b"));
         assert_eq!(found(&[&a, &b, &not_b, &not_a, &failed()]), FINE);
@@ -270,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rollback_of_its_own_leaves_out_only_what_came_after_it_or_from_an_earlier_pass() {
+    fn an_explicit_rollback_leaves_out_only_later_steps_and_earlier_passes() {
         let (a, b) = (done("a"), done("b"));
         let (not_a, not_b) = (undone("a"), undone("b"));
         let found = |program: &[Op], parts: &[&[Record]]| {
@@ -298,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_children_in_one_place_each_is_undone_once_and_in_order() {
+    fn two_children_at_one_location_are_undone_once_and_in_order() {
         let child = |run: &str| Some(RunId::new(run).unwrap());
         let started = |run: &str| {
             record(ChildStarted {
@@ -340,7 +335,11 @@ mod tests {
         // `y` ended, and the executor wrote something, before `x` is undone.
         let wrong = [step("other"), undone("x"), undone("y")];
         assert_eq!(found(&wrong, &[1, 3, 5, 6, 7]), [22]);
-        assert_eq!(found(&wrong, &[1, 3, 5]), FINE, "it may not know");
+        assert_eq!(
+            found(&wrong, &[1, 3, 5]),
+            FINE,
+            "the executor may not have folded it"
+        );
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::world::{Programs, World};
 use crate::plan::Plan;
 use crate::stores::Stores;
 
-/// A world in which no process runs yet.
+/// Creates a world in which no process runs yet.
 #[must_use]
 pub(crate) fn build_world(
     plan: Plan,
@@ -35,7 +35,7 @@ async fn open(world: Arc<World>, process: Arc<Process>, seed: u64) {
     for attempt in 0.. {
         let seed = seed ^ (attempt << 40);
         let runtime = Arc::new(NodeRuntime::new(world.executor.clone(), &process, seed));
-        world.say(&process.name, || {
+        world.log(&process.name, || {
             format!("starts, its clock shows {}", runtime.now())
         });
         let builder = Engine::on_store(Arc::new(SimStore::new(world.clone(), process.clone())))
@@ -54,10 +54,10 @@ async fn open(world: Arc<World>, process: Arc<Process>, seed: u64) {
                     let server = world.plan.served.map(|ttl| serve(&engine, ttl));
                     machine.opened(&process, engine, server);
                 }
-                return world.say(&process.name, || "is up".to_owned());
+                return world.log(&process.name, || "is up".to_owned());
             }
             Err(error) => {
-                world.say(&process.name, || format!("could not start: {error}"));
+                world.log(&process.name, || format!("could not start: {error}"));
                 world.sleep(Duration::from_millis(700)).await;
             }
         }

@@ -31,7 +31,7 @@ impl SimBus {
         let number = self.world.next_call();
         let name = &self.process.name;
         self.world
-            .say(name, || format!("#{number} publish {hint:?}"));
+            .log(name, || format!("#{number} publish {hint:?}"));
         self.world.faults().scripted(number)
     }
 }

@@ -84,7 +84,7 @@ impl Faults {
         self.script.is_some()
     }
 
-    /// The calls of store and bus so far, if the crashes are given by a case.
+    /// Returns the calls of store and bus so far, if the crashes are given by a case.
     #[must_use]
     pub(crate) fn calls(&self) -> &[u64] {
         self.script.as_ref().map_or(&[], |script| &script.calls)

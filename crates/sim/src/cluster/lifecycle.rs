@@ -36,7 +36,7 @@ impl World {
         if !process.is_alive(&self.executor) {
             return;
         }
-        self.say(&process.name, || format!("CRASH {why}"));
+        self.log(&process.name, || format!("CRASH {why}"));
         self.executor.end(process.group);
         let machine = process.machine.and_then(|index| self.machines.get(index));
         let Some(machine) = machine else {
@@ -58,13 +58,13 @@ impl World {
         let Some(process) = machine.process() else {
             return;
         };
-        self.say(&process.name, || "shuts down".to_owned());
+        self.log(&process.name, || "shuts down".to_owned());
         self.request(machine.index, |engine| async move {
             engine.shutdown().await;
         })
         .await;
         if process.is_alive(&self.executor) {
-            self.say(&process.name, || "has shut down".to_owned());
+            self.log(&process.name, || "has shut down".to_owned());
             self.executor.end(process.group);
             self.forget_process(machine);
             self.start_after(machine, Duration::from_millis(200));

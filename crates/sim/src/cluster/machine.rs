@@ -76,7 +76,7 @@ impl Machine {
         (state.engine.take(), state.server.take())
     }
 
-    /// The server of the engine, and the process it runs in.
+    /// Returns the server of the engine, and the process it runs in.
     pub(super) fn server(&self) -> Option<(Arc<Process>, Router)> {
         let state = self.state();
         Some((state.process.clone()?, state.server.clone()?))
@@ -86,7 +86,7 @@ impl Machine {
         self.state().process.clone()
     }
 
-    /// The engine, if it is open.
+    /// Returns the engine, if it is open.
     pub fn engine(&self) -> Option<Engine> {
         self.state().engine.clone()
     }

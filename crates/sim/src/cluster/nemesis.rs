@@ -50,8 +50,8 @@ pub async fn inject_machine_faults(world: Arc<World>, machine: usize, until: u64
 pub async fn inject_store_faults(world: Arc<World>, until: u64) {
     let mut rng = Rng::new(world.plan.seed, 60);
     while world.executor.now() < until {
-        let rest = rng.within(1_000..30_000);
-        world.sleep(Duration::from_millis(rest)).await;
+        let pause = rng.within(1_000..30_000);
+        world.sleep(Duration::from_millis(pause)).await;
         let down = Duration::from_millis(rng.any(&[1, 300, 2_000]));
         if world.strikes(FaultKind::StoreCrash, 2_000) {
             world.crash_store(down);
@@ -63,7 +63,7 @@ impl World {
     /// Makes the store unreachable for all machines. It returns with what is durable.
     fn crash_store(&self, down: Duration) {
         let now = self.executor.now();
-        self.say("store", || format!("CRASH, back in {down:?}"));
+        self.log("store", || format!("CRASH, back in {down:?}"));
         self.store.crash(&mut self.history(), true_time(now));
         for machine in &self.machines {
             machine.cut_off(now + down.as_micros() as u64);
@@ -75,24 +75,24 @@ async fn pause(world: &World, machine: &Machine, long: Duration) {
     let Some(process) = machine.process() else {
         return;
     };
-    world.say(&process.name, || format!("PAUSED for {long:?}"));
+    world.log(&process.name, || format!("PAUSED for {long:?}"));
     world.executor.freeze(process.group, true);
     world.sleep(long).await;
     world.executor.freeze(process.group, false);
-    world.say(&process.name, || "continues".to_owned());
+    world.log(&process.name, || "continues".to_owned());
 }
 
 fn cut_off(world: &World, machine: &Machine, long: Duration) {
     let until = world.executor.now() + long.as_micros() as u64;
     machine.cut_off(until);
-    world.say(&format!("node {}", machine.index), || {
+    world.log(&format!("node {}", machine.index), || {
         format!("STORE UNREACHABLE for {long:?}")
     });
 }
 
 pub(crate) fn set_clock(world: &World, machine: &Machine, offset: i64) {
     machine.offset.store(offset, Ordering::Relaxed);
-    world.say(&format!("node {}", machine.index), || {
+    world.log(&format!("node {}", machine.index), || {
         format!("CLOCK is off by {offset} ms")
     });
 }

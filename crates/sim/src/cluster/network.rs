@@ -26,7 +26,7 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 type Answer = Result<Response<Bytes>, TransportError>;
 
-/// The router that serves an engine to workers.
+/// Returns the router that serves an engine to workers.
 pub(super) fn serve(engine: &Engine, time_to_live: Duration) -> Router {
     let mut options = Options::default();
     options.worker_time_to_live = time_to_live;
@@ -56,9 +56,9 @@ impl SimTransport {
         }
         let number = world.next_call();
         let plan = world.faults().plan_call(number);
-        world.say(&worker.name, || {
+        world.log(&worker.name, || {
             let fault = match plan.ending {
-                Ending::Fault(kind) => format!(" [{}]", kind.name()),
+                Ending::Fault(kind) => format!(" [{}]", kind.as_str()),
                 Ending::Answered => String::new(),
             };
             let verb = request.uri().path().rsplit('/').next().unwrap_or_default();
@@ -143,7 +143,7 @@ impl SimTransport {
         self.world.executor.spawn(self.world.network, async move {
             this.world.sleep(after).await;
             this.world
-                .say(&this.worker.name, || "a request arrives late".to_owned());
+                .log(&this.worker.name, || "a request arrives late".to_owned());
             if let Some(answer) = this.handle(request) {
                 let _ = answer.await;
             }

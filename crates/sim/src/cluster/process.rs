@@ -1,4 +1,4 @@
-//! A process: one life of a node or a worker. It loses everything but the store when it crashes.
+//! A process of a node or a worker. When it crashes, only the store survives.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use everstep_model::{NodeId, Timestamp};
 
 use crate::executor::{Executor, Group};
 
-/// One life of a node or a worker.
+/// A process of a node or a worker.
 pub(crate) struct Process {
     /// The machine that restarts it. None for a worker, which `keep_worker` restarts.
     pub(crate) machine: Option<usize>,
@@ -47,7 +47,7 @@ impl Process {
         executor.now() < self.cut_off_until.load(Ordering::Relaxed)
     }
 
-    /// The latest time that its clock has shown.
+    /// Returns the latest time that its clock has shown.
     pub(crate) fn clock_shown(&self) -> Timestamp {
         Timestamp::from_millis(self.shown.load(Ordering::Relaxed))
     }
@@ -64,7 +64,7 @@ impl Process {
         self.retired.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The node id of its engine, once the engine has a lease.
+    /// Returns the node id of its engine, once the engine has a lease.
     pub(crate) fn node(&self) -> Option<NodeId> {
         let node = self.node.load(Ordering::Relaxed);
         (node != 0).then_some(NodeId(node))

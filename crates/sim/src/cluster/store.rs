@@ -48,10 +48,10 @@ impl SimStore {
         let number = world.next_call();
         let plan = world.faults().plan_call(number);
         let cut_off = process.is_cut_off(&world.executor);
-        world.say(&process.name, || {
+        world.log(&process.name, || {
             let fault = match (cut_off, plan.ending) {
                 (true, _) => " [unreachable]".to_owned(),
-                (false, Ending::Fault(kind)) => format!(" [{}]", kind.name()),
+                (false, Ending::Fault(kind)) => format!(" [{}]", kind.as_str()),
                 (false, Ending::Answered) if plan.before > Duration::from_millis(5) => {
                     format!(" [delay {:?}/{:?}]", plan.before, plan.after)
                 }
@@ -149,8 +149,8 @@ fn is_claim(batch: &[Commit]) -> bool {
     takes && claim.records().is_empty()
 }
 
-/// Grants a claim that the store loses: it fails over to a replica that lags behind, and a hint tells
-/// the machines once more that the run is ready. None if the run cannot be claimed.
+/// Grants a claim that the store loses: it fails over to a replica that lags behind, and a hint
+/// reports once more that the run is ready. None if the run cannot be claimed.
 fn grant_lost_claim(world: &World, process: &Process, batch: &[Commit]) -> Option<Vec<Outcome>> {
     let claim = batch.first()?;
     let (Some(stream), LeaseChange::Claim(Claim { node, nonce })) = (claim.stream(), claim.lease())
@@ -165,7 +165,7 @@ fn grant_lost_claim(world: &World, process: &Process, batch: &[Commit]) -> Optio
         return None;
     }
     let epoch = head.epoch.next();
-    world.say(&process.name, || {
+    world.log(&process.name, || {
         format!("      granted epoch {}, then lost", epoch.0)
     });
     world.journals().claim_lost(stream, node);

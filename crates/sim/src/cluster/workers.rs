@@ -15,13 +15,13 @@ use super::world::World;
 use crate::plan::FaultKind;
 
 /// The interval at which faults are decided.
-const LOOK_EVERY: Duration = Duration::from_millis(700);
+const CHECK_EVERY: Duration = Duration::from_millis(700);
 
 /// Keeps a worker running. Until the given time faults are injected into it.
 pub async fn keep_worker(world: Arc<World>, number: usize, until: u64) {
     let mut rng = Rng::new(world.plan.seed, 90 + number as u64);
-    for life in 1_u64.. {
-        let name = format!("worker {number}.{life}");
+    for process_number in 1_u64.. {
+        let name = format!("worker {number}.{process_number}");
         let offset = rng.any(&[0, 0, -3_600_000, 5_000, 3_600_000]);
         let process = Arc::new(Process {
             offset: Arc::new(AtomicI64::new(offset)),
@@ -29,8 +29,8 @@ pub async fn keep_worker(world: Arc<World>, number: usize, until: u64) {
         });
         let node = rng.below(world.machines.len() as u64) as usize;
         match start(&world, &process, node, &mut rng) {
-            Ok(worker) => look_after(&world, &process, &worker, &mut rng, until).await,
-            Err(error) => world.say(&process.name, || format!("could not start: {error}")),
+            Ok(worker) => inject_faults(&world, &process, &worker, &mut rng, until).await,
+            Err(error) => world.log(&process.name, || format!("could not start: {error}")),
         }
         world.executor.end(process.group);
         let down = rng.any(&[0, 100, 2_000, 8_000]);
@@ -44,7 +44,7 @@ fn start(
     node: usize,
     rng: &mut Rng,
 ) -> Result<Worker, everstep::ConnectError> {
-    world.say(&process.name, || format!("starts, with node {node}"));
+    world.log(&process.name, || format!("starts, with node {node}"));
     let runtime = NodeRuntime::new(world.executor.clone(), process, rng.number());
     let transport = SimTransport {
         world: world.clone(),
@@ -67,7 +67,7 @@ fn start(
 }
 
 /// Injects faults until the process has ended.
-async fn look_after(
+async fn inject_faults(
     world: &Arc<World>,
     process: &Arc<Process>,
     worker: &Worker,
@@ -75,7 +75,7 @@ async fn look_after(
     until: u64,
 ) {
     while process.is_alive(&world.executor) {
-        world.sleep(LOOK_EVERY).await;
+        world.sleep(CHECK_EVERY).await;
         if world.executor.now() >= until {
             continue;
         }
@@ -83,12 +83,12 @@ async fn look_after(
             let ttl = world.plan.served.unwrap_or_default();
             let long = ttl.mul_f64(rng.any(&[0.5, 1.2, 3.0]));
             let long = long.min(Duration::from_micros(until - world.executor.now()));
-            world.say(&process.name, || format!("PAUSED for {long:?}"));
+            world.log(&process.name, || format!("PAUSED for {long:?}"));
             world.executor.freeze(process.group, true);
             world.sleep(long).await;
             world.executor.freeze(process.group, false);
         } else if world.strikes(FaultKind::Restart, 100) {
-            world.say(&process.name, || "leaves".to_owned());
+            world.log(&process.name, || "leaves".to_owned());
             leave(world, process, worker).await;
             return;
         }

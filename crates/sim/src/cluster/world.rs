@@ -64,7 +64,7 @@ struct Observed {
 }
 
 impl World {
-    /// A world in which no process runs yet.
+    /// Creates a world in which no process runs yet.
     pub(super) fn new(
         plan: Plan,
         is_traced: bool,
@@ -99,12 +99,12 @@ impl World {
         })
     }
 
-    /// The number of the next call or occasion for a fault.
+    /// Returns the number of the next call or occasion for a fault.
     pub fn next_call(&self) -> u64 {
         self.calls.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// The number of calls so far.
+    /// Returns the number of calls so far.
     pub fn calls(&self) -> u64 {
         self.calls.load(Ordering::Relaxed)
     }
@@ -116,17 +116,17 @@ impl World {
     }
 
     /// Adds a line to the timeline.
-    pub fn say(&self, actor: &str, what: impl FnOnce() -> String) {
-        self.trace.say(self.executor.now(), actor, what);
+    pub fn log(&self, actor: &str, what: impl FnOnce() -> String) {
+        self.trace.log(self.executor.now(), actor, what);
     }
 
     /// Reports a violation.
     pub fn violated(&self, violation: Violation) {
-        self.say("CHECK", || violation.to_string());
+        self.log("CHECK", || violation.to_string());
         lock(&self.observed.violations).push(violation);
     }
 
-    /// The violations so far.
+    /// Returns the violations so far.
     pub fn violations(&self) -> Vec<Violation> {
         lock(&self.observed.violations).clone()
     }
@@ -140,17 +140,17 @@ impl World {
         lock(&self.faults)
     }
 
-    /// The changes of the store and their outcomes.
+    /// Returns the changes of the store and their outcomes.
     pub fn history(&self) -> MutexGuard<'_, History> {
         lock(&self.observed.history)
     }
 
-    /// The expected journals.
+    /// Returns the expected journals.
     pub fn journals(&self) -> MutexGuard<'_, Journals> {
         lock(&self.observed.journals)
     }
 
-    /// The side effects and the requests of clients.
+    /// Returns the side effects and the requests of clients.
     pub fn ledger(&self) -> MutexGuard<'_, Ledger> {
         lock(&self.observed.ledger)
     }
@@ -170,7 +170,7 @@ impl World {
         outcomes: &[Outcome],
     ) {
         let at = true_time(self.executor.now());
-        self.say(&process.name, || {
+        self.log(&process.name, || {
             format!("      took effect: {}", describe_outcomes(outcomes))
         });
         self.journals().clock_has_shown(shown);

@@ -33,7 +33,7 @@ pub struct CaseReport {
 /// The time limit of a case. A recovery takes seconds.
 const TIME_MAX_MICROS: u64 = 600 * 1_000_000;
 /// The number of checks after which the outbox must be empty.
-const LOOKS_AT_OUTBOX: u32 = 120;
+const OUTBOX_CHECKS: u32 = 120;
 
 /// Simulates a case.
 #[must_use]
@@ -98,7 +98,7 @@ async fn drive(world: Arc<World>, restarts: Arc<AtomicU64>) {
     };
     for node in 0.. {
         let machine = up(&world, node).await;
-        world.say("driver", || {
+        world.log("driver", || {
             format!("drives the workflow at node {machine}")
         });
         let outside = outside.clone();
@@ -111,13 +111,13 @@ async fn drive(world: Arc<World>, restarts: Arc<AtomicU64>) {
         match driven.await {
             None => {
                 restarts.fetch_add(1, Ordering::Relaxed);
-                world.say("driver", || "the node has crashed".to_owned());
+                world.log("driver", || "the node has crashed".to_owned());
             }
             Some(Err(broken)) => return world.violated(Violation::of(11, broken)),
             Some(Ok(())) => break,
         }
     }
-    for _ in 0..LOOKS_AT_OUTBOX {
+    for _ in 0..OUTBOX_CHECKS {
         world.sleep(Duration::from_millis(250)).await;
         let left = world.store.outbox(None, 1_000).now_or_never();
         if left
@@ -127,10 +127,10 @@ async fn drive(world: Arc<World>, restarts: Arc<AtomicU64>) {
             return;
         }
     }
-    world.violated(Violation::of(17, "something was never delivered"));
+    world.violated(Violation::of(17, "an effect was never delivered"));
 }
 
-/// The next machine that has an engine.
+/// Waits for the next machine that has an engine.
 async fn up(world: &World, from: usize) -> usize {
     loop {
         for offset in 0..world.machines.len() {

@@ -3,6 +3,7 @@
 use super::on_postgres::OnPostgres;
 use super::survey::{Account, Survey, simulate_caught};
 use crate::plan::{Case, Crash, Moment};
+use crate::report::{ProgressPrinter, print_end_of_timeline, print_shortfalls};
 use crate::stores::{InMemory, Stores};
 
 /// The parsed command line.
@@ -12,7 +13,7 @@ struct Options {
     timeline: bool,
     scenario: Option<String>,
     nodes: Option<usize>,
-    crashes: Vec<(u64, bool)>,
+    crashes: Vec<Crash>,
     /// Whether the stores are PostgreSQL databases.
     on_postgres: bool,
 }
@@ -36,18 +37,10 @@ pub fn run_command(args: impl Iterator<Item = String>) -> Result<bool, String> {
         None => None,
     };
     if let Some(scenario) = scenario.filter(|_| options.timeline || !options.crashes.is_empty()) {
-        let crashes = options.crashes.iter().map(|(call, is_before)| Crash {
-            call: *call,
-            moment: if *is_before {
-                Moment::Before
-            } else {
-                Moment::After
-            },
-        });
         let case = Case {
             scenario,
             nodes: options.nodes.unwrap_or(1),
-            crashes: crashes.collect(),
+            crashes: options.crashes,
         };
         return Ok(one(&case, options.timeline, stores));
     }
@@ -94,43 +87,32 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
 }
 
 /// Parses `57:before` or `57:after`.
-fn crash(value: &str) -> Result<(u64, bool), String> {
-    let wrong = || format!("`{value}` is no crash; they look like 57:before and 57:after");
+fn crash(value: &str) -> Result<Crash, String> {
+    let wrong = || format!("`{value}` is not a crash; write it as 57:before or 57:after");
     let (call, moment) = value.split_once(':').ok_or_else(wrong)?;
-    let is_before = match moment {
-        "before" => true,
-        "after" => false,
+    let call = call.parse().map_err(|_| wrong())?;
+    let moment = match moment {
+        "before" => Moment::Before,
+        "after" => Moment::After,
         _ => return Err(wrong()),
     };
-    Ok((call.parse().map_err(|_| wrong())?, is_before))
+    Ok(Crash { call, moment })
 }
 
 fn all(survey: &Survey, stores: &dyn Stores) -> bool {
-    let mut reported = 0;
+    let mut printer = ProgressPrinter::default();
     let account = survey.run(stores, |account: &Account| {
-        let seconds = account.took.as_secs();
-        if seconds >= reported + 5 {
-            reported = seconds;
-            println!("{}", account.progress());
-        }
+        printer.print(account.took, || account.progress());
     });
     println!("{}", account.progress());
     for (case, violation) in &account.failed {
         println!("{violation}\n  replay it: {case} --timeline");
     }
     if let Some((case, _)) = account.failed.first() {
-        let report = simulate_caught(case, true, stores);
-        let lines: Vec<_> = report.timeline.lines().collect();
-        for line in lines.iter().skip(lines.len().saturating_sub(120)) {
-            println!("{}", line.chars().take(400).collect::<String>());
-        }
+        print_end_of_timeline(&simulate_caught(case, true, stores).timeline);
         return false;
     }
-    let shortfalls = account.shortfalls(survey);
-    for shortfall in &shortfalls {
-        println!("{shortfall}");
-    }
-    shortfalls.is_empty()
+    print_shortfalls(&account.shortfalls(survey))
 }
 
 fn one(case: &Case, is_traced: bool, stores: &dyn Stores) -> bool {
@@ -157,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_that_is_printed_is_understood() {
+    fn the_printed_command_parses() {
         let case = Case {
             scenario: &everstep_canonical::ALL[0],
             nodes: 2,
@@ -170,7 +152,7 @@ mod tests {
         let expected = Options {
             scenario: Some(case.scenario.name.to_owned()),
             nodes: Some(2),
-            crashes: vec![(5, true), (9, false)],
+            crashes: case.crashes.clone(),
             ..Options::default()
         };
         assert_eq!(parse(args), Ok(expected));

@@ -4,8 +4,8 @@
 //! **The course of one case.** A `Case` contains a workflow, a number of nodes, and the calls at
 //! which they crash. The workflow is first driven without crashes, and `Faults` records the number
 //! of each call. For each number and each `Moment` there is a new world with the same seed, which
-//! is identical up to that call: `SimStore` (or `SimBus`) asks `Faults`, which returns the crash of
-//! the node. The tasks of the node are dropped, including the one that drives the workflow.
+//! is identical up to that call: `Faults` returns the crash of the node to `SimStore`
+//! (or `SimBus`). The tasks of the node are dropped, including the one that drives the workflow.
 //! Therefore the workflow is driven again from the start at the next node that is up: with one node
 //! that is a new process on the same machine, with two it is the other one, while the first stays
 //! down for longer than its lease. When the workflow has ended and all effects are delivered, its

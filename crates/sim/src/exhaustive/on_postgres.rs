@@ -81,7 +81,7 @@ impl OnPostgres {
         })
     }
 
-    /// A free namespace. Holding its store reserves it.
+    /// Returns a free namespace. Holding its store reserves it.
     fn free(&self) -> Option<(Arc<Namespace>, Arc<dyn Store>)> {
         let namespaces = lock(&self.namespaces);
         let free = namespaces

@@ -12,6 +12,7 @@ use everstep_engine::simulation::catch_panic;
 use super::case::{CaseReport, simulate_case};
 use crate::observed::Violation;
 use crate::plan::{Case, Crash, Moment};
+use crate::report::run_on_threads;
 use crate::stores::Stores;
 
 /// With fewer calls something is not counted: an engine makes this many before it executes
@@ -34,7 +35,7 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Every workflow with one node and with two.
+    /// Covers every workflow with one node and with two.
     #[must_use]
     pub fn of_all(twice: bool, threads: usize) -> Self {
         Self {
@@ -87,7 +88,7 @@ impl Account {
         }
     }
 
-    /// The sum of all lines.
+    /// Returns the sum of all lines.
     #[must_use]
     pub fn sum(&self) -> Line {
         let mut sum = Line::default();
@@ -100,7 +101,7 @@ impl Account {
         sum
     }
 
-    /// One line of progress.
+    /// Returns one line of progress.
     #[must_use]
     pub fn progress(&self) -> String {
         let Line {
@@ -120,7 +121,7 @@ impl Account {
         )
     }
 
-    /// The reasons for which the result is not valid.
+    /// Describes why the result is not valid.
     #[must_use]
     pub fn shortfalls(&self, survey: &Survey) -> Vec<String> {
         let mut found = Vec::new();
@@ -145,7 +146,7 @@ impl Account {
             }
         }
         if self.missed > 0 {
-            found.push(format!("{} crashes did not come", self.missed));
+            found.push(format!("{} crashes did not happen", self.missed));
         }
         found
     }
@@ -185,16 +186,10 @@ impl Survey {
                 }
             }
         };
-        std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..self.threads.max(1))
-                .map(|_| scope.spawn(work))
-                .collect();
-            while threads.iter().any(|thread| !thread.is_finished()) {
-                std::thread::park_timeout(Duration::from_millis(500));
-                let mut account = lock();
-                account.took = started.elapsed();
-                progress(&account);
-            }
+        run_on_threads(self.threads, work, || {
+            let mut account = lock();
+            account.took = started.elapsed();
+            progress(&account);
         });
         let mut account = lock().clone();
         account.took = started.elapsed();
@@ -202,7 +197,7 @@ impl Survey {
     }
 }
 
-/// The case with one more crash, before and after each call that follows the last crash.
+/// Returns the case with one more crash, before and after each call that follows the last crash.
 fn with_one_more(case: &Case, report: &CaseReport) -> Vec<Case> {
     let last = case.crashes.last().map_or(0, |crash| crash.call);
     let calls = report.calls.iter().filter(|call| **call > last);
@@ -253,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_that_cannot_be_are_found() {
+    fn impossible_figures_are_found() {
         let survey = survey();
         let scenario = survey.scenarios[0].name;
         let fine = Line {

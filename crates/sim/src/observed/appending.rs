@@ -9,56 +9,57 @@ use super::violation::Violation;
 
 pub(super) fn check(stream: &Stream, commit: &Commit, first: RecordNumber) -> Vec<Violation> {
     let mut found = Vec::new();
-    let mut say = |invariant, what: String| {
-        found.push(Violation::of(
-            invariant,
-            format!("{}: {what}", stream.label()),
-        ));
-    };
     if first != stream.next() && !commit.only_deletes() {
         // Acknowledged records have disappeared, or records were skipped.
         let invariant = if first < stream.next() { 4 } else { 1 };
         let next = stream.next().0;
-        say(invariant, format!("record {} follows {next}", first.0));
+        found.push(stream.violation(invariant, format!("record {} follows {next}", first.0)));
     }
     if stream.closed_at.is_some() && !commit.only_deletes() {
         let end = stream.end().map(Body::type_name).unwrap_or_default();
         let invariant = if end == "terminated" { 24 } else { 26 };
-        say(invariant, format!("something landed after it was {end}"));
+        found.push(stream.violation(
+            invariant,
+            format!("a record was appended after it was {end}"),
+        ));
     }
     if stream.is_removed && !commit.only_deletes() {
-        say(31, "something landed after it was removed".to_owned());
+        found.push(stream.violation(31, "a record was appended after it was removed"));
     }
     match commit.executor() {
         Some(&Executor { fence, seq, .. }) => {
             if stream.fence != Some(fence) {
-                say(
+                found.push(stream.violation(
                     3,
                     format!("{fence:?} appended, {:?} is in force", stream.fence),
-                );
+                ));
             }
             if seq.0 != stream.seq + 1 {
-                say(2, format!("sequence {} follows {}", seq.0, stream.seq));
+                found.push(
+                    stream.violation(2, format!("sequence {} follows {}", seq.0, stream.seq)),
+                );
             }
             for violation in decided_from_absence(stream, commit) {
-                say(2, violation);
+                found.push(stream.violation(2, violation));
             }
         }
         None => {
             let is_own = |body: &Body| body.origin() == Origin::Executor;
             let is_created = matches!(commit, Commit::Create(_));
             if !is_created && commit.records().iter().any(|record| is_own(&record.body)) {
-                say(2, "an executor's record came without a fence".to_owned());
+                found.push(
+                    stream.violation(2, "a record of an executor was appended without a fence"),
+                );
             }
         }
     }
     if let Some(id) = commit.dedup()
         && stream.dedup.contains(id)
     {
-        say(14, format!("dedup id {id} counted twice"));
+        found.push(stream.violation(14, format!("dedup id {id} counted twice")));
     }
     for what in dropped_unnamed(commit) {
-        say(1, what);
+        found.push(stream.violation(1, what));
     }
     found
 }
@@ -76,15 +77,15 @@ fn decided_from_absence(stream: &Stream, commit: &Commit) -> Vec<String> {
     {
         found.push(format!("it saw {seen} inbox records of {}", stream.inbox));
     }
-    let rests = commit.ready() == Some(false) && !commit.closes();
+    let suspends = commit.ready() == Some(false) && !commit.closes();
     let ends = commit.closes()
         && commit.lease() == LeaseChange::Release
         && !commit
             .records()
             .last()
             .is_some_and(|record| ends_anyway(stream, &record.body));
-    if guard.is_none() && (rests || ends) {
-        found.push("it rests or ends without having looked at the inbox".to_owned());
+    if guard.is_none() && (suspends || ends) {
+        found.push("it suspends or ends the run without having read the inbox".to_owned());
     }
     found
 }
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn an_append_under_an_old_epoch_or_out_of_turn_is_found() {
+    fn an_append_with_an_old_epoch_or_a_wrong_number_is_found() {
         assert_eq!(found(&held(), executor(2, 1, vec![step("s")]), 2), FINE);
         assert_eq!(found(&held(), executor(1, 1, vec![step("s")]), 2), [3]);
         assert_eq!(found(&held(), executor(2, 2, vec![step("s")]), 2), [2]);
@@ -162,14 +163,14 @@ mod tests {
     }
 
     #[test]
-    fn a_rest_that_has_not_seen_the_inbox_is_found() {
-        let mut rest = executor(2, 1, Vec::new());
-        (rest.ready, rest.lease) = (Some(false), ExecutorLease::Release);
-        assert_eq!(found(&held(), rest.clone(), 2), [2]);
-        rest.guards.push(Guard::InboxSeen(1));
-        assert_eq!(found(&held(), rest.clone(), 2), [2]);
-        rest.guards = vec![Guard::InboxSeen(2)];
-        assert_eq!(found(&held(), rest.clone(), 2), FINE);
+    fn a_suspension_that_has_not_seen_the_inbox_is_found() {
+        let mut suspension = executor(2, 1, Vec::new());
+        (suspension.ready, suspension.lease) = (Some(false), ExecutorLease::Release);
+        assert_eq!(found(&held(), suspension.clone(), 2), [2]);
+        suspension.guards.push(Guard::InboxSeen(1));
+        assert_eq!(found(&held(), suspension.clone(), 2), [2]);
+        suspension.guards = vec![Guard::InboxSeen(2)];
+        assert_eq!(found(&held(), suspension.clone(), 2), FINE);
         let end = Completed {
             result: Payload::null(),
             abandoned: Vec::new(),
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lands_after_the_end_or_counts_twice_is_found() {
+    fn records_after_the_end_and_repeated_dedup_ids_are_found() {
         let mut closed = held();
         closed.closed_at = Some(at(1));
         assert_eq!(found(&closed, inbox_event("e"), 2), [26]);
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn records_that_go_without_being_named_are_found() {
+    fn records_dropped_without_a_report_are_found() {
         let gone: RecordRange = range(1, 1);
         let mut advance = executor(2, 1, vec![loop_advanced(&[gone])]);
         advance.drop.push(gone);

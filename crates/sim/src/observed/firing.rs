@@ -11,7 +11,7 @@ use everstep_store::{Commit, Outcome, TimerRow};
 use super::stream::Stream;
 use super::violation::Violation;
 
-/// The timer that a record reports as fired.
+/// Returns the timer that a record reports as fired.
 fn fired(body: &Body, stream: StreamNumber) -> Option<TimerRow> {
     match body {
         Body::TimerFired(fired) => Some(TimerRow {
@@ -74,7 +74,7 @@ pub(crate) fn check_clock(
     found
 }
 
-/// The commits of a batch that took effect in an existing stream.
+/// Returns the commits of a batch that took effect in an existing stream.
 fn landed<'a>(
     batch: &'a [Commit],
     outcomes: &'a [Outcome],
@@ -87,12 +87,12 @@ fn landed<'a>(
     })
 }
 
-/// The time after which every node knows a timer. Hints can be lost, so a node may learn of a timer
+/// The time after which every node has read a timer. Hints can be lost, so a node may find a timer
 /// only when it reads timers again, and it may have been paused meanwhile.
 const KNOWN_AFTER: Duration = Duration::from_secs(120);
 
 /// In one batch, the timers of a run fire in the order in which they are due, as far as the node
-/// must know them: a timer that is set while a later one fires comes after it. `set_at` returns
+/// must have read them: a timer that is set while a later one fires comes after it. `set_at` returns
 /// when a timer was set.
 pub(super) fn check_batch(
     at: Timestamp,
@@ -162,6 +162,6 @@ mod tests {
         };
         assert_eq!(found([5, 6], 500), FINE);
         assert_eq!(found([6, 5], 500), [21]);
-        assert_eq!(found([6, 5], 100), FINE, "it was hardly set");
+        assert_eq!(found([6, 5], 100), FINE, "it was set recently");
     }
 }

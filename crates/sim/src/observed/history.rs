@@ -49,14 +49,14 @@ pub(crate) fn describe_batch(batch: &[Commit]) -> String {
         let records: Vec<String> = commit.records().iter().map(|r| named(&r.body)).collect();
         let lease = match commit.lease() {
             LeaseChange::Keep => "",
-            LeaseChange::Claim(_) => " take",
+            LeaseChange::Claim(_) => " claim",
             LeaseChange::Release => " release",
             LeaseChange::Abandon => " abandon",
             LeaseChange::Revoke => " revoke",
         };
         let ready = match commit.ready() {
             Some(true) => " ready",
-            Some(false) => " rest",
+            Some(false) => " not ready",
             None => "",
         };
         let close = if commit.closes() { " CLOSE" } else { "" };
@@ -81,7 +81,7 @@ pub(crate) fn describe_outcomes(outcomes: &[Outcome]) -> String {
             Some(fence) => format!("at {} with epoch {}", first.0, fence.epoch.0),
             None => format!("at {}", first.0),
         },
-        Outcome::Duplicate { first, .. } => format!("was there at {}", first.0),
+        Outcome::Duplicate { first, .. } => format!("duplicate of {}", first.0),
         Outcome::Refused(refusal) => format!("refused: {refusal}"),
     });
     texts.collect::<Vec<_>>().join(" | ")

@@ -30,7 +30,7 @@ impl Journals {
         self.shown = shown;
     }
 
-    /// All streams, including removed ones.
+    /// Returns all streams, including removed ones.
     pub fn streams(&self) -> impl Iterator<Item = &Stream> {
         self.streams.values()
     }
@@ -47,11 +47,11 @@ impl Journals {
         }
     }
 
-    /// All generations of a run, the oldest first.
+    /// Returns all generations of a run, the oldest first.
     pub fn generations<'a>(&'a self, run: &'a str) -> impl Iterator<Item = &'a Stream> {
         let is_its = move |stream: &&Stream| {
-            let life = stream.run.as_ref();
-            life.is_some_and(|(id, _)| id.as_str() == run)
+            let id = stream.run.as_ref();
+            id.is_some_and(|(id, _)| id.as_str() == run)
         };
         self.streams.values().filter(is_its)
     }
@@ -174,7 +174,7 @@ impl Journals {
         broken
     }
 
-    /// Invariant 13: an idempotency key leads to one run for ever.
+    /// Invariant 13: an idempotency key leads to one run until the run is removed.
     fn take_keys(&mut self, commit: &Commit, number: StreamNumber) -> Vec<Violation> {
         let mut broken = Vec::new();
         for key in &commit.rows().delete {
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_commit_sent_again_that_takes_effect_twice_is_found() {
+    fn a_repeated_commit_that_takes_effect_twice_is_found() {
         let mut journals = Journals::default();
         let at = Timestamp::from_millis(0);
         let mut event = inbox_event("a");

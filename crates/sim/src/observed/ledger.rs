@@ -12,14 +12,14 @@ use crate::program::Op;
 pub struct Attempt {
     pub run: String,
     pub generation: u32,
-    /// The stream of the generation, if the process held it. A removed run can have a namesake.
+    /// The stream of the generation, if the process held it. The id of a removed run can be used again.
     pub stream: Option<StreamNumber>,
     /// The location in its program.
-    pub place: String,
+    pub location: String,
     pub key: String,
 }
 
-/// What a client knows about a request.
+/// The outcome of a request, as far as the client received it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SendOutcome {
     /// Acknowledged, with the record number if the answer had one.
@@ -46,7 +46,7 @@ pub struct SendTry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deletion {
     pub run: String,
-    pub asked_at: Timestamp,
+    pub requested_at: Timestamp,
     /// None if the client received no answer.
     pub answered_at: Option<Timestamp>,
 }
@@ -69,7 +69,7 @@ pub struct Ledger {
     /// The payloads of all answers to rpcs.
     pub answers: BTreeSet<u64>,
     /// The control requests to each run, including those without an answer.
-    pub asked: BTreeMap<String, BTreeSet<&'static str>>,
+    pub controls: BTreeMap<String, BTreeSet<&'static str>>,
     pub deletions: Vec<Deletion>,
     /// The results that waiting clients received.
     pub received: Vec<(String, Result<String, String>)>,
@@ -82,27 +82,27 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    pub fn called(&mut self, primitive: &'static str) {
+    pub fn record_call(&mut self, primitive: &'static str) {
         *self.called.entry(primitive).or_default() += 1;
     }
 
     /// Records an attempt, and returns the number of attempts at its location.
-    pub fn begins(&mut self, attempt: Attempt) -> u32 {
-        let place = (
+    pub fn record_attempt(&mut self, attempt: Attempt) -> u32 {
+        let location = (
             attempt.run.clone(),
             attempt.generation,
-            attempt.place.clone(),
+            attempt.location.clone(),
         );
         self.attempts.push(attempt);
-        let count = self.counts.entry(place).or_default();
+        let count = self.counts.entry(location).or_default();
         *count += 1;
         *count
     }
 
     /// Records an undo. The first one fails at every fourth location, so that undos are retried.
-    pub fn undoes(&mut self, run: &str, generation: u32, value: &str) -> bool {
-        let place = (run.to_owned(), generation, format!("undo {value}"));
-        let count = self.counts.entry(place).or_default();
+    pub fn record_undo(&mut self, run: &str, generation: u32, value: &str) -> bool {
+        let location = (run.to_owned(), generation, format!("undo {value}"));
+        let count = self.counts.entry(location).or_default();
         *count += 1;
         if value.len().is_multiple_of(4) && *count == 1 {
             return false;
@@ -112,20 +112,25 @@ impl Ledger {
         true
     }
 
+    pub fn count_request(&mut self, name: &'static str) {
+        *self.requests.entry(name).or_default() += 1;
+    }
+
     /// Records a control request.
-    pub fn asked(&mut self, run: &str, verb: &'static str) {
-        self.asked.entry(run.to_owned()).or_default().insert(verb);
-        *self.requests.entry(verb).or_default() += 1;
+    pub fn record_control(&mut self, run: &str, verb: &'static str) {
+        let controls = self.controls.entry(run.to_owned()).or_default();
+        controls.insert(verb);
+        self.count_request(verb);
     }
 
     /// Whether the run received one of these control requests.
     #[must_use]
-    pub fn was_asked(&self, run: &str, verbs: &[&str]) -> bool {
-        let asked = self.asked.get(run);
-        asked.is_some_and(|asked| verbs.iter().any(|verb| asked.contains(verb)))
+    pub fn has_control(&self, run: &str, verbs: &[&str]) -> bool {
+        let controls = self.controls.get(run);
+        controls.is_some_and(|controls| verbs.iter().any(|verb| controls.contains(verb)))
     }
 
-    /// The number of operations and requests.
+    /// Returns the number of operations and requests.
     #[must_use]
     pub fn operations(&self) -> u64 {
         self.called.values().chain(self.requests.values()).sum()

@@ -11,9 +11,9 @@ pub(super) fn check_removal(
     streams: &[StreamNumber],
     known: &BTreeMap<StreamNumber, Stream>,
 ) -> Vec<Violation> {
-    let lives = streams.iter().filter_map(|number| known.get(number));
-    let open = lives.filter(|stream| stream.closed_at.is_none());
-    open.map(|stream| Violation::of(31, format!("{} was removed before its end", stream.label())))
+    let streams = streams.iter().filter_map(|number| known.get(number));
+    let open = streams.filter(|stream| stream.closed_at.is_none());
+    open.map(|stream| stream.violation(31, "it was removed before its end"))
         .collect()
 }
 
@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_that_goes_before_its_end_is_found() {
+    fn a_run_that_is_removed_before_its_end_is_found() {
         let mut known = BTreeMap::from([(number(1), stream("a", Vec::new()))]);
         assert_eq!(broken(&check_removal(&[number(1)], &known)), [31]);
         known.get_mut(&number(1)).unwrap().closed_at = Some(at(1));

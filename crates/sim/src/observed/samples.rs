@@ -12,7 +12,7 @@ use super::violation::Violation;
 /// No violation.
 pub(crate) const FINE: [u8; 0] = [];
 
-/// The numbers of the violated invariants.
+/// Returns the numbers of the violated invariants.
 pub(crate) fn broken(found: &[Violation]) -> Vec<u8> {
     found.iter().map(|violation| violation.invariant).collect()
 }
@@ -48,7 +48,7 @@ pub(crate) fn fence(epoch: u64) -> Fence {
     }
 }
 
-/// A commit of the executor of stream 1.
+/// Creates a commit of the executor of stream 1.
 pub(crate) fn executor(epoch: u64, seq: u64, records: Vec<Record>) -> AppendCommit {
     let executor = Executor {
         fence: fence(epoch),
@@ -70,7 +70,7 @@ pub(crate) fn committed(stream: u64, first: u64) -> Outcome {
     }
 }
 
-/// A stream with these records.
+/// Creates a stream with these records.
 pub(crate) fn stream(id: &str, records: Vec<Record>) -> Stream {
     let mut journals = Journals::default();
     let created = journals.commit(at(0), &[creation(id).into()], &[committed(1, 0)]);

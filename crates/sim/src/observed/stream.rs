@@ -1,12 +1,16 @@
 //! The expected state of one stream.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 
+use everstep_model::record::Created;
 use everstep_model::{
     Body, Entry, Generation, NodeId, Origin, RecordNumber, RecordRange, RunId, StreamName,
     StreamNumber, Timestamp,
 };
 use everstep_store::{Claim, Commit, Fence, Guard, LeaseChange, Row, RowKey, TimerRow};
+
+use super::violation::Violation;
 
 /// When and where a commit took effect.
 pub(super) struct Landed {
@@ -17,7 +21,7 @@ pub(super) struct Landed {
 }
 
 /// The expected state of one stream.
-// Large type: it models everything that the invariants say about a stream.
+// Large type: it models everything that the invariants require of a stream.
 #[derive(Clone, Debug)]
 pub struct Stream {
     pub number: StreamNumber,
@@ -60,7 +64,7 @@ pub struct Stream {
     /// Whether it has a ready mark.
     pub is_ready: bool,
     /// The number of inbox records that its last suspension had seen.
-    pub seen_at_rest: u64,
+    pub seen_at_suspension: u64,
 }
 
 impl Stream {
@@ -87,7 +91,7 @@ impl Stream {
             has_lost_claim: false,
             timers: BTreeMap::new(),
             is_ready: false,
-            seen_at_rest: 0,
+            seen_at_suspension: 0,
         }
     }
 
@@ -103,24 +107,45 @@ impl Stream {
         self.dropped.iter().any(covers)
     }
 
-    /// The records that a read returns.
+    /// Returns the records that a read returns.
     pub fn visible(&self) -> impl Iterator<Item = &Entry> {
         self.entries
             .iter()
             .filter(|entry| !self.is_dropped(entry.number))
     }
 
-    /// The last record, if it ends the run.
+    /// Returns the last record, if it ends the run.
     #[must_use]
     pub fn end(&self) -> Option<&Body> {
         self.closed_at?;
         self.entries.last().map(|entry| &entry.record.body)
     }
 
-    /// The name of the stream in messages.
+    /// Returns the name of the stream in messages.
     #[must_use]
     pub fn label(&self) -> String {
         format!("{} (stream {})", self.name, self.number)
+    }
+
+    /// Creates a violation in this stream, noticed by the calling file.
+    #[track_caller]
+    pub(crate) fn violation(&self, invariant: u8, what: impl Display) -> Violation {
+        Violation::of(invariant, format!("{}: {what}", self.label()))
+    }
+
+    /// Returns the first record, which created the run.
+    #[must_use]
+    pub fn creation(&self) -> Option<&Created> {
+        match &self.entries.first()?.record.body {
+            Body::Created(created) => Some(created),
+            _ => None,
+        }
+    }
+
+    /// Returns the generation of the run whose journal this is.
+    #[must_use]
+    pub fn generation(&self) -> Option<Generation> {
+        self.run.as_ref().map(|(_, generation)| *generation)
     }
 
     pub(super) fn created(name: StreamName, commit: &Commit, landed: &Landed) -> Self {
@@ -189,7 +214,7 @@ impl Stream {
                 _ => None,
             });
             if !is_ready {
-                self.seen_at_rest = seen.unwrap_or(self.inbox);
+                self.seen_at_suspension = seen.unwrap_or(self.inbox);
             }
         }
         if commit.closes() {

@@ -16,7 +16,7 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// A violation of the invariant with this number, noticed by the calling file.
+    /// Creates a violation of the invariant with this number, noticed by the calling file.
     #[track_caller]
     pub fn of(invariant: u8, what: impl Into<String>) -> Self {
         let file = Path::new(Location::caller().file()).file_stem();

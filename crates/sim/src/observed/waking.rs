@@ -6,15 +6,13 @@ use super::violation::Violation;
 
 pub(super) fn check(stream: &Stream) -> Option<Violation> {
     let is_open = stream.run.is_some() && stream.closed_at.is_none() && !stream.is_removed;
-    let has_news = stream.inbox != stream.seen_at_rest;
-    (is_open && has_news && !stream.is_ready).then(|| {
+    let has_unseen = stream.inbox != stream.seen_at_suspension;
+    (is_open && has_unseen && !stream.is_ready).then(|| {
         let what = format!(
-            "{} has {} inbox records, rested having seen {}, and has no ready mark",
-            stream.label(),
-            stream.inbox,
-            stream.seen_at_rest
+            "it has {} inbox records, was suspended with {} of them, and has no ready mark",
+            stream.inbox, stream.seen_at_suspension
         );
-        Violation::of(29, what)
+        stream.violation(29, what)
     })
 }
 
@@ -25,16 +23,16 @@ mod tests {
     use super::super::Journals;
     use super::super::samples::{FINE, at, broken, committed, creation, executor, inbox_event};
 
-    /// A run that suspends after its creation and then receives an event.
+    /// Checks a run that suspends after its creation and then receives an event.
     fn found(marks_event: bool) -> Vec<u8> {
         let mut journals = Journals::default();
         let created = creation("a");
-        let mut rest = executor(1, 1, Vec::new());
-        rest.guards.push(Guard::InboxSeen(1));
-        (rest.ready, rest.lease) = (Some(false), ExecutorLease::Release);
+        let mut suspension = executor(1, 1, Vec::new());
+        suspension.guards.push(Guard::InboxSeen(1));
+        (suspension.ready, suspension.lease) = (Some(false), ExecutorLease::Release);
         let mut event = inbox_event("e");
         event.ready = marks_event.then_some(true);
-        let batch = [created.into(), rest.into(), event.into()];
+        let batch = [created.into(), suspension.into(), event.into()];
         let outcomes = [committed(1, 0), committed(1, 1), committed(1, 1)];
         let mut found = broken(&journals.commit(at(0), &batch, &outcomes));
         // The claim does not matter here.

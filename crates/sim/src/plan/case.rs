@@ -57,7 +57,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// The same case with one more crash.
+    /// Adds a crash.
     #[must_use]
     pub fn and(&self, crash: Crash) -> Self {
         let mut case = self.clone();
@@ -65,7 +65,7 @@ impl Case {
         case
     }
 
-    /// The downtime of a machine. It exceeds the lease unless no other machine runs.
+    /// Returns the downtime of a machine. It exceeds the lease unless no other machine runs.
     pub(crate) fn downtime(&self, is_alone: bool) -> Duration {
         match is_alone {
             true => Duration::from_millis(100),

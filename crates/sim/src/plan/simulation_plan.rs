@@ -57,7 +57,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan of a seed within limits.
+    /// Creates the plan of a seed within limits.
     #[must_use]
     pub fn new(seed: u64, limits: Limits) -> Self {
         let mut rng = Rng::new(seed, 2);
@@ -88,7 +88,7 @@ impl Plan {
         }
     }
 
-    /// The plan of a case. Only the crashes of the case happen.
+    /// Creates the plan of a case. Only the crashes of the case happen.
     #[must_use]
     pub fn of_case(case: Case) -> Self {
         let settings = Settings {
@@ -119,7 +119,7 @@ impl Plan {
         self
     }
 
-    /// The same plan with the programs in workers.
+    /// Returns the same plan with the programs in workers.
     #[must_use]
     pub fn served(mut self) -> Self {
         let mut rng = Rng::new(self.seed, 81);

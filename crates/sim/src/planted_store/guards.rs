@@ -7,10 +7,10 @@ use crate::stores::at_once;
 
 /// Removes the guards that a bug ignores.
 pub(super) fn overlook(bug: Bug, commit: &mut Commit) {
-    let rests = commit.ready() == Some(false) && !commit.closes();
+    let suspends = commit.ready() == Some(false) && !commit.closes();
     guards(commit).retain(|guard| match (bug, guard) {
         (Bug::TimerFiredTwice, Guard::RowPresent(RowKey::Timer(_))) => false,
-        (Bug::ReadyClearedUnguarded, Guard::InboxSeen(_)) => !rests,
+        (Bug::ReadyClearedUnguarded, Guard::InboxSeen(_)) => !suspends,
         _ => true,
     });
 }

@@ -43,7 +43,7 @@ impl PlantedStore {
         self.bug == Some(bug)
     }
 
-    /// The wrapped store.
+    /// Returns the wrapped store.
     pub(super) fn inner(&self) -> Arc<dyn Store> {
         lock(&self.inner).clone()
     }
@@ -62,7 +62,7 @@ impl PlantedStore {
         *lock(&self.inner) = Arc::new(fresh);
     }
 
-    /// The batch as it is judged, if a bug changes it when it is sent.
+    /// Returns the batch as it is judged, if a bug changes it when it is sent.
     pub(crate) fn when_sent(&self, batch: &[Commit]) -> Option<Vec<Commit>> {
         self.has(Bug::KeyCheckedOutside)
             .then(|| guards::without_free_keys(&*self.inner(), batch))

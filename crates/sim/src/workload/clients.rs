@@ -10,7 +10,7 @@ use everstep_engine::simulation::Rng;
 use everstep_store::{ListQuery, RunRow, Store as _};
 use futures_util::FutureExt as _;
 
-use super::requests::{Client, VERBS, rests};
+use super::requests::{Client, VERBS, is_paused};
 use super::workflows::Item;
 use crate::cluster::World;
 use crate::observed::Violation;
@@ -19,7 +19,7 @@ use crate::program::{Op, program};
 /// The run that collects events.
 pub const COLLECTOR: &str = "collector";
 
-/// The programs of a seed, one for each run.
+/// Returns the programs of a seed, one for each run.
 fn programs(world: &World) -> Vec<Vec<Op>> {
     let mut rng = Rng::new(world.plan.seed, 6);
     (0..world.plan.runs).map(|_| program(&mut rng)).collect()
@@ -44,11 +44,11 @@ pub async fn prepare(world: &Arc<World>) {
 
 /// Makes the requests of one client until the given time.
 pub async fn run_client(world: Arc<World>, number: usize, until: u64) {
-    be_busy(world.clone(), number, until).await;
+    make_requests(world.clone(), number, until).await;
     world.busy_clients.fetch_sub(1, Ordering::Relaxed);
 }
 
-async fn be_busy(world: Arc<World>, number: usize, until: u64) {
+async fn make_requests(world: Arc<World>, number: usize, until: u64) {
     let programs = programs(&world);
     let mut client = Client {
         rng: Rng::new(world.plan.seed, 10 + number as u64),
@@ -63,18 +63,15 @@ async fn be_busy(world: Arc<World>, number: usize, until: u64) {
     while world.executor.now() < until && requests < limit {
         requests += 1;
         // There is little to wait for at first.
-        let rest = if requests < 4 { 1..600 } else { 1..6_000 };
-        let rest = client.rng.within(rest);
-        world.sleep(Duration::from_millis(rest)).await;
+        let pause = if requests < 4 { 1..600 } else { 1..6_000 };
+        let pause = client.rng.within(pause);
+        world.sleep(Duration::from_millis(pause)).await;
         let index = client.rng.index(programs.len());
         let run = format!("run-{index}");
         match client.rng.below(30) {
             0..=6 => {
-                let index = if started < programs.len() {
-                    started
-                } else {
-                    index
-                };
+                let is_new = started < programs.len();
+                let index = if is_new { started } else { index };
                 started += 1;
                 start(&mut client, &programs, index).await;
             }
@@ -82,14 +79,11 @@ async fn be_busy(world: Arc<World>, number: usize, until: u64) {
             12..=15 => client.send_once(COLLECTOR).await,
             16 | 17 => client.answer(run).await,
             18 | 19 => client.wait(run).await,
-            20 => client.look(run).await,
+            20 => client.read(run).await,
             21 => client.start_twice(index as u64).await,
             22 => {
-                let verb = if client.rng.one_in(2) {
-                    "pause"
-                } else {
-                    "resume"
-                };
+                let pauses = client.rng.one_in(2);
+                let verb = if pauses { "pause" } else { "resume" };
                 client.control(run, verb, String::new()).await;
             }
             _ if is_gentle => client.send(run).await,
@@ -114,7 +108,7 @@ async fn start(client: &mut Client, programs: &[Vec<Op>], index: usize) {
     client.start(run, program).await;
 }
 
-/// All runs, read from the store without an engine.
+/// Returns all runs, read from the store without an engine.
 pub(crate) fn rows(world: &World) -> Vec<RunRow> {
     let query = ListQuery {
         limit: 1_000,
@@ -137,7 +131,7 @@ pub async fn finish(world: Arc<World>) {
     loop {
         world.sleep(Duration::from_millis(1_500)).await;
         let mut is_over = true;
-        let mut collector_rests = false;
+        let mut collector_is_paused = false;
         for row in rows(&world) {
             if row.status == RunStatus::Diverged {
                 let what = format!("{} diverged, and its code never changed", row.id);
@@ -145,8 +139,8 @@ pub async fn finish(world: Arc<World>) {
             }
             let is_collector = row.id.as_str() == COLLECTOR;
             is_over &= is_collector || row.status.is_terminal();
-            if rests(row.status) {
-                collector_rests |= is_collector;
+            if is_paused(row.status) {
+                collector_is_paused |= is_collector;
                 machine = (machine + 1) % world.machines.len().max(1);
                 let id = row.id.to_string();
                 world
@@ -157,7 +151,7 @@ pub async fn finish(world: Arc<World>) {
                     .await;
             }
         }
-        if is_over && !collector_rests && world.outbox_is_empty() {
+        if is_over && !collector_is_paused && world.outbox_is_empty() {
             break;
         }
     }
@@ -194,7 +188,7 @@ impl World {
     }
 }
 
-/// The runs that have not ended, and their states.
+/// Returns the runs that have not ended, with their statuses.
 pub(crate) fn unfinished(world: &World) -> Vec<String> {
     let open = rows(world)
         .into_iter()

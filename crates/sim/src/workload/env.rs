@@ -7,11 +7,10 @@ use everstep::operation::StepContext;
 use everstep::{RunId, RunMetadata};
 
 use crate::cluster::{Process, World};
-use crate::observed::Attempt;
-use crate::observed::{Stream, Violation};
+use crate::observed::{Attempt, Journals, Stream, Violation};
 use crate::program::How;
 
-/// What the code of one process can reach.
+/// The part of a simulation that the code of one process can use.
 #[derive(Clone, Default)]
 pub struct Env(Option<Live>);
 
@@ -30,14 +29,14 @@ impl Env {
     }
 
     /// Records the call of an operation, possibly in a replay.
-    pub(crate) fn called(&self, primitive: &'static str) {
+    pub(crate) fn record_call(&self, primitive: &'static str) {
         if let Some(live) = &self.0 {
-            live.world.ledger().called(primitive);
+            live.world.ledger().record_call(primitive);
         }
     }
 
     /// Takes some time.
-    pub(crate) async fn works(&self, ms: u64) {
+    pub(crate) async fn work(&self, ms: u64) {
         match &self.0 {
             Some(live) => live.world.sleep(std::time::Duration::from_millis(ms)).await,
             None => std::future::pending().await,
@@ -46,10 +45,10 @@ impl Env {
 
     /// Records the start of an attempt, and returns the number of attempts at this location in this
     /// generation of the run.
-    pub(crate) fn begins(
+    pub(crate) fn begin_attempt(
         &self,
         run: &RunMetadata,
-        place: &str,
+        location: &str,
         how: How,
         step: &StepContext,
     ) -> u32 {
@@ -57,36 +56,37 @@ impl Env {
             return 1;
         };
         let name = &process.name;
-        world.say(name, || {
-            format!("  {} begins step {place}, attempt {}", run.id, step.attempt)
+        world.log(name, || {
+            format!(
+                "  {} begins step {location}, attempt {}",
+                run.id, step.attempt
+            )
         });
         let (broken, stream) = {
             let journals = world.journals();
-            let life = journals.generations(run.id.as_str());
-            let its = life.filter(|s| !s.is_removed).last();
-            let its = its.filter(|stream| is_held(stream, run, process));
-            let broken = its.map(|stream| may_begin(stream, place, how, step));
-            (broken, its.map(|stream| stream.number))
+            let held = held_stream(&journals, run, process);
+            let broken = held.map(|stream| may_begin(stream, location, how, step));
+            (broken, held.map(|stream| stream.number))
         };
         broken.into_iter().flatten().for_each(|v| world.violated(v));
-        world.ledger().begins(Attempt {
+        world.ledger().record_attempt(Attempt {
             run: run.id.to_string(),
             generation: run.generation.0,
             stream,
-            place: place.to_owned(),
+            location: location.to_owned(),
             key: step.idempotency_key(),
         })
     }
 
-    /// The code continues with the result of a strict step.
-    pub(crate) fn observes(&self, run: &RunMetadata, value: &str) {
+    /// Checks that the result of a strict step is durable when the code continues with it.
+    pub(crate) fn observe_result(&self, run: &RunMetadata, value: &str) {
         let Some(Live { world, .. }) = &self.0 else {
             return;
         };
         let is_durable = {
             let journals = world.journals();
-            let mut lives = journals.generations(run.id.as_str());
-            lives.any(|stream| holds_result(stream, value))
+            let mut generations = journals.generations(run.id.as_str());
+            generations.any(|stream| holds_result(stream, value))
         };
         if !is_durable {
             let what = format!("{} continued with `{value}` before it was durable", run.id);
@@ -95,16 +95,13 @@ impl Env {
     }
 
     /// Records an undo. Returns whether it succeeds.
-    pub(crate) fn undoes(&self, run: &RunMetadata, value: &str, child: Option<&RunId>) -> bool {
+    pub(crate) fn undo(&self, run: &RunMetadata, value: &str, child: Option<&RunId>) -> bool {
         let Some(Live { world, process }) = &self.0 else {
             return true;
         };
         let broken = {
             let journals = world.journals();
-            let life = journals.generations(run.id.as_str());
-            let its = life.filter(|s| !s.is_removed).last();
-            its.filter(|stream| is_held(stream, run, process))
-                .and_then(|stream| may_undo(stream, value, child))
+            held_stream(&journals, run, process).and_then(|stream| may_undo(stream, value, child))
         };
         broken.into_iter().for_each(|v| world.violated(v));
         // Two children may have been started at one location, each with an undo of its own.
@@ -114,8 +111,8 @@ impl Env {
         };
         let done = world
             .ledger()
-            .undoes(run.id.as_str(), run.generation.0, &value);
-        world.say(&process.name, || {
+            .record_undo(run.id.as_str(), run.generation.0, &value);
+        world.log(&process.name, || {
             format!("  {} undoes `{value}`: {done}", run.id)
         });
         done
@@ -135,23 +132,34 @@ fn holds_result(stream: &Stream, value: &str) -> bool {
     })
 }
 
-/// Whether this is the generation of the run and the process holds it. The run may have ended, or
-/// the process may have lost its claim without knowing it yet, or hold a claim that the store has
-/// lost.
-fn is_held(stream: &Stream, run: &RunMetadata, process: &Process) -> bool {
-    let life = stream.run.as_ref().map(|(_, life)| *life);
+/// Returns the journal of the run if this generation is current and the process holds it. The run
+/// may have ended, the claim may be lost although the process has not noticed it yet, or the store
+/// may have lost it.
+fn held_stream<'a>(
+    journals: &'a Journals,
+    run: &'a RunMetadata,
+    process: &Process,
+) -> Option<&'a Stream> {
+    let generations = journals.generations(run.id.as_str());
+    let stream = generations.filter(|stream| !stream.is_removed).last()?;
+    let is_current = stream.generation() == Some(run.generation);
     let is_owner = stream.owner.is_some() && stream.owner == process.node();
-    life == Some(run.generation) && is_owner && !stream.has_lost_claim
+    (is_current && is_owner && !stream.has_lost_claim).then_some(stream)
 }
 
 /// Invariant 22: an effect that is recorded as undone is not undone again, and a child is not
 /// undone before it has completed.
 fn may_undo(stream: &Stream, value: &str, child: Option<&RunId>) -> Option<Violation> {
-    let place = value.split_once(' ').map_or(value, |(_, place)| place);
+    let location = value
+        .split_once(' ')
+        .map_or(value, |(_, location)| location);
     let mut is_undone = child.is_some();
     for entry in &stream.entries {
         let body = &entry.record.body;
-        if body.location().is_none_or(|at| at.name.as_str() != place) {
+        if body
+            .location()
+            .is_none_or(|at| at.name.as_str() != location)
+        {
             continue;
         }
         match body {
@@ -162,43 +170,34 @@ fn may_undo(stream: &Stream, value: &str, child: Option<&RunId>) -> Option<Viola
         }
     }
     is_undone.then(|| {
-        let what = format!(
-            "{}: `{place}` is undone or was never done, and is undone",
-            stream.label()
-        );
-        Violation::of(22, what)
+        let what = format!("`{location}` is undone again, or was never done");
+        stream.violation(22, what)
     })
 }
 
 /// Invariants 8 and 11: the holder of a run does not start a completed step again, and a fenced
 /// step starts only when its start is durable.
-fn may_begin(stream: &Stream, place: &str, how: How, step: &StepContext) -> Vec<Violation> {
+fn may_begin(stream: &Stream, location: &str, how: How, step: &StepContext) -> Vec<Violation> {
     let mut found = Vec::new();
     let mut is_done = false;
     let mut is_started = false;
     for entry in &stream.entries {
         match &entry.record.body {
-            Body::StepCompleted(done) if done.location.name.as_str() == place => is_done = true,
-            Body::UndoCompleted(undo) if undo.location.name.as_str() == place => is_done = false,
-            Body::StepStarted(start) if start.location.name.as_str() == place => {
+            Body::StepCompleted(done) if done.location.name.as_str() == location => is_done = true,
+            Body::UndoCompleted(undo) if undo.location.name.as_str() == location => is_done = false,
+            Body::StepStarted(start) if start.location.name.as_str() == location => {
                 is_started |= start.attempt == step.attempt;
             }
             _ => {}
         }
     }
     if is_done {
-        let what = format!(
-            "{}: `{place}` is completed and was started again",
-            stream.label()
-        );
-        found.push(Violation::of(8, what));
+        let what = format!("`{location}` is completed and was started again");
+        found.push(stream.violation(8, what));
     }
     if how == How::Fenced && !is_started {
-        let what = format!(
-            "{}: `{place}` started before its start was durable",
-            stream.label()
-        );
-        found.push(Violation::of(11, what));
+        let what = format!("`{location}` started before its start was durable");
+        found.push(stream.violation(11, what));
     }
     found
 }

@@ -5,14 +5,15 @@ use std::ops::ControlFlow;
 use std::pin::Pin;
 
 use everstep::operation::{OneOf2, StepContext, Undo};
-use everstep::{AnyEvent, Ctx, Error, Payload, Result, Retry, RunId, RunMetadata, millis};
+use everstep::{
+    AnyEvent, Ctx, Error, Event as _, Payload, Result, Retry, RunId, RunMetadata, millis,
+};
 use futures_util::future::join_all;
 
 use super::clients::COLLECTOR;
 use super::env::Env;
 use super::workflows::{Ask, Item, Ping, Pong};
 use crate::program::{How, Op, Seen};
-use everstep::Event as _;
 
 type Boxed<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
@@ -30,30 +31,30 @@ fn run_sequence<'a>(
     Box::pin(async move {
         let mut seen = Vec::with_capacity(ops.len());
         for (index, op) in ops.iter().enumerate() {
-            let place = format!("{path}.{index}");
-            env.called(op.name());
-            seen.push(run_op(ctx, op, env, &place).await?);
+            let location = format!("{path}.{index}");
+            env.record_call(op.name());
+            seen.push(run_op(ctx, op, env, &location).await?);
         }
         Ok(seen)
     })
 }
 
-async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, env: &Env, place: &str) -> Result<Seen> {
+async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, env: &Env, location: &str) -> Result<Seen> {
     Ok(match op {
         Op::Step {
             how,
             takes_ms,
             failures,
-        } => Seen::Did(run_step(ctx, (*how, *takes_ms, *failures), env, place).await?),
+        } => Seen::Did(run_step(ctx, (*how, *takes_ms, *failures), env, location).await?),
         Op::Sleep { ms } => {
-            ctx.sleep(place, millis(*ms)).await?;
+            ctx.sleep(location, millis(*ms)).await?;
             Seen::Nothing
         }
         Op::Wait { .. } | Op::WaitAny { .. } | Op::Batch { .. } | Op::TryEvent => {
             Seen::Events(run_wait(ctx, op).await?)
         }
         Op::Ask { timeout_ms } => Seen::Answer(ctx.rpc(Ask).timeout(millis(*timeout_ms)).await?),
-        Op::Child { .. } | Op::Detached { .. } => run_child(ctx, op, env, place).await?,
+        Op::Child { .. } | Op::Detached { .. } => run_child(ctx, op, env, location).await?,
         Op::Send => {
             let item = Payload::from_value(&Item(Some(ctx.random())))?;
             ctx.send_by_name(COLLECTOR, Item::NAME, item)?;
@@ -61,11 +62,11 @@ async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, env: &Env, place: &str) -> Result<
         }
         Op::Version => Seen::Version(ctx.version("change", 3)?),
         Op::Note => {
-            ctx.note(place);
+            ctx.note(location);
             Seen::Nothing
         }
         Op::Emit => {
-            ctx.emit("topic", &place)?;
+            ctx.emit("topic", &location)?;
             Seen::Nothing
         }
         Op::RollBack => {
@@ -76,7 +77,7 @@ async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, env: &Env, place: &str) -> Result<
             ctx.no_return();
             Seen::Nothing
         }
-        Op::Fail => return Err(Error::fatal(format!("{place} fails the run"))),
+        Op::Fail => return Err(Error::fatal(format!("{location} fails the run"))),
         Op::FailPass if ctx.metadata().attempt == 1 => {
             return Err(Error::new("the first pass fails"));
         }
@@ -86,46 +87,46 @@ async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, env: &Env, place: &str) -> Result<
         | Op::Race(_)
         | Op::Switch { .. }
         | Op::TryScope(_)
-        | Op::Loop { .. } => run_composed(ctx, op, env, place).await?,
+        | Op::Loop { .. } => run_composed(ctx, op, env, location).await?,
     })
 }
 
-/// The value of the step at a location. No two locations have the same value.
-pub(crate) fn value_of(run: &str, place: &str) -> String {
-    format!("{run} {place}")
+/// Returns the value of the step at a location. No two locations have the same value.
+pub(crate) fn value_of(run: &str, location: &str) -> String {
+    format!("{run} {location}")
 }
 
 async fn run_step(
     ctx: &Ctx<AnyEvent>,
     (how, takes_ms, failures): (How, u64, u32),
     env: &Env,
-    place: &str,
+    location: &str,
 ) -> Result<Option<String>> {
     if how == How::Tried {
         let hopeless = || async {
-            env.works(takes_ms).await;
+            env.work(takes_ms).await;
             Err::<String, _>(Error::new("it never works"))
         };
-        let tried = ctx.try_step(place, hopeless);
+        let tried = ctx.try_step(location, hopeless);
         let tried = tried.with(|step| step.retry(Retry::constant(1, millis(100))));
         return Ok(tried.await?.ok());
     }
     let run = ctx.metadata();
     let work = |step: StepContext| {
-        let (env, run, place) = (env.clone(), run.clone(), place.to_owned());
+        let (env, run, location) = (env.clone(), run.clone(), location.to_owned());
         async move {
-            let attempts = env.begins(&run, &place, how, &step);
+            let attempts = env.begin_attempt(&run, &location, how, &step);
             let too_slow = how == How::TimesOut && attempts <= failures;
-            env.works(if too_slow { 5_000 } else { takes_ms }).await;
+            env.work(if too_slow { 5_000 } else { takes_ms }).await;
             let is_hopeless = how == How::BestEffort;
             if is_hopeless || attempts <= failures {
                 return Err(Error::new("it does not work yet"));
             }
-            Ok(value_of(run.id.as_str(), &place))
+            Ok(value_of(run.id.as_str(), &location))
         }
     };
     let retry = Retry::constant(4, millis(300));
-    let step = ctx.step_with(place, work).retry(retry);
+    let step = ctx.step_with(location, work).retry(retry);
     let value = match how {
         How::Plain | How::Tried => step.await?,
         How::Fenced => step.fenced().await?,
@@ -138,7 +139,7 @@ async fn run_step(
         }
         How::BestEffort => return step.retry(Retry::none()).best_effort().await,
     };
-    env.observes(&run, &value);
+    env.observe_result(&run, &value);
     Ok(Some(value))
 }
 
@@ -147,8 +148,8 @@ async fn run_step(
 async fn undo(env: &Env, run: &RunMetadata, value: &str, child: Option<&RunId>) -> Result<()> {
     let which = value.bytes().map(usize::from).sum::<usize>() % 3;
     let takes_ms = [0, 300, 2_000].get(which);
-    env.works(takes_ms.copied().unwrap_or_default()).await;
-    match env.undoes(run, value, child) {
+    env.work(takes_ms.copied().unwrap_or_default()).await;
+    match env.undo(run, value, child) {
         true => Ok(()),
         false => Err(Error::new("it cannot be undone yet")),
     }
@@ -185,7 +186,7 @@ async fn run_wait(ctx: &Ctx<AnyEvent>, op: &Op) -> Result<Vec<u64>> {
 /// Each child has a name of its own. Locations with the same name are numbered in the order of
 /// calls, which depends on timing in a plain join, and a further pass of the function takes over
 /// results by location.
-async fn run_child(ctx: &Ctx<AnyEvent>, op: &Op, env: &Env, place: &str) -> Result<Seen> {
+async fn run_child(ctx: &Ctx<AnyEvent>, op: &Op, env: &Env, location: &str) -> Result<Seen> {
     let (takes_ms, fails, timeout_ms, can_be_undone) = match op {
         Op::Child {
             takes_ms,
@@ -197,10 +198,10 @@ async fn run_child(ctx: &Ctx<AnyEvent>, op: &Op, env: &Env, place: &str) -> Resu
         _ => return Ok(Seen::Nothing),
     };
     let child = ctx.child_by_name("leaf", Payload::from_value(&(takes_ms, fails))?);
-    let mut child = child.place(place);
+    let mut child = child.place(location);
     if can_be_undone {
         let (env, run) = (env.clone(), ctx.metadata());
-        let value = value_of(run.id.as_str(), place);
+        let value = value_of(run.id.as_str(), location);
         let undo = move |what: Undo<Payload>| async move {
             undo(&env, &run, &value, what.child.as_ref()).await
         };
@@ -230,30 +231,32 @@ fn run_composed<'a>(
     ctx: &'a Ctx<AnyEvent>,
     op: &'a Op,
     env: &'a Env,
-    place: &'a str,
+    location: &'a str,
 ) -> Boxed<'a, Seen> {
     let part = move |ctx: Ctx, index: usize, ops: &'a [Op]| async move {
-        let seen = run_sequence(&ctx, ops, env, format!("{place}-{index}")).await?;
+        let seen = run_sequence(&ctx, ops, env, format!("{location}-{index}")).await?;
         Ok((index, seen))
     };
     Box::pin(async move {
         Ok(match op {
             Op::Join(branches) => {
                 let each = branches.iter().enumerate();
-                let all = each.map(|(i, ops)| run_sequence(ctx, ops, env, format!("{place}-{i}")));
+                let all =
+                    each.map(|(i, ops)| run_sequence(ctx, ops, env, format!("{location}-{i}")));
                 let all = join_all(all).await.into_iter().collect::<Result<_>>();
                 Seen::All(all?)
             }
             Op::Each { at_once, branches } => {
                 let items = branches.iter().enumerate();
-                let each =
-                    ctx.for_each(place, items, move |ctx, (index, ops)| part(ctx, index, ops));
+                let each = ctx.for_each(location, items, move |ctx, (index, ops)| {
+                    part(ctx, index, ops)
+                });
                 let all = each.concurrency(*at_once).await?;
                 Seen::All(all.into_iter().map(|(_, seen)| seen).collect())
             }
             Op::Race(branches) => {
                 let items = branches.iter().enumerate();
-                let race = ctx.race(place).branches(
+                let race = ctx.race(location).branches(
                     items,
                     |(index, _)| format!("b{index}"),
                     move |ctx, (index, ops)| part(ctx, index, ops),
@@ -262,7 +265,7 @@ fn run_composed<'a>(
                 Seen::One(index, seen)
             }
             Op::Switch { value, cases } => {
-                let mut switch = ctx.switch(place, value.to_string());
+                let mut switch = ctx.switch(location, value.to_string());
                 for (index, ops) in cases.iter().enumerate() {
                     switch = switch.case(&index.to_string(), move |ctx| part(ctx, index, ops));
                 }
@@ -272,12 +275,14 @@ fn run_composed<'a>(
                 Seen::One(index, seen)
             }
             Op::TryScope(ops) => {
-                let tried = ctx.try_scope(place, move |ctx| part(ctx, 0, ops)).await?;
+                let tried = ctx
+                    .try_scope(location, move |ctx| part(ctx, 0, ops))
+                    .await?;
                 let tried = tried.map(|(_, seen)| seen);
                 Seen::Scope(tried.map_err(|error| error.to_string()))
             }
             Op::Loop { times, keep, body } => {
-                run_loop(ctx, (*times, *keep, body), env, place).await?
+                run_loop(ctx, (*times, *keep, body), env, location).await?
             }
             _ => Seen::Nothing,
         })
@@ -288,10 +293,10 @@ async fn run_loop(
     ctx: &Ctx<AnyEvent>,
     (times, keep, body): (u32, u32, &[Op]),
     env: &Env,
-    place: &str,
+    location: &str,
 ) -> Result<Seen> {
     let iteration = |ctx: Ctx<AnyEvent>, (n, done): (u32, u32)| {
-        let path = format!("{place}i{n}");
+        let path = format!("{location}i{n}");
         async move {
             let seen = run_sequence(&ctx, body, env, path).await?;
             let state = (n + 1, done + u32::try_from(seen.len()).unwrap_or(u32::MAX));
@@ -301,6 +306,6 @@ async fn run_loop(
             })
         }
     };
-    let (iterations, done) = ctx.repeat(place, (0, 0), iteration).keep(keep).await?;
+    let (iterations, done) = ctx.repeat(location, (0, 0), iteration).keep(keep).await?;
     Ok(Seen::Looped(iterations, done))
 }

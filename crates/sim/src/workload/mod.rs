@@ -14,5 +14,5 @@ pub use env::Env;
 pub use interpreter::run_program;
 pub(crate) use interpreter::value_of;
 pub(crate) use programs::RandomPrograms;
-pub use requests::REQUESTS;
+pub(crate) use requests::all_requests;
 pub use workflows::RANDOM;

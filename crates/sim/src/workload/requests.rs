@@ -1,18 +1,21 @@
-//! The requests of clients to runs. The ledger records each request and what the client knows about
-//! it.
+//! The requests of clients to runs. The ledger records each request with its outcome, as far as the
+//! client receives it.
 
-use everstep::SendError;
-use everstep::control::Sent;
+use std::fmt::Display;
+use std::sync::Arc;
+use std::time::Duration;
+
+use everstep::control::{ControlError, Sent};
 use everstep::errors::{SendRejection, Unavailable};
-use everstep::{Engine, Event as _, Payload, RunHandle, RunStatus};
+use everstep::{
+    Engine, Event as _, Payload, ReadError, Rpc as _, RunHandle, RunStatus, SendError, WaitError,
+};
 use everstep_engine::simulation::Rng;
 
 use super::workflows::{Ask, Item, Ping, Pong, RANDOM};
 use crate::cluster::{World, true_time};
 use crate::observed::{Deletion, SendOutcome, SendTry};
 use crate::program::Op;
-use everstep::Rpc as _;
-use std::sync::Arc;
 
 /// The control requests by name.
 pub(super) const VERBS: &[&str] = &[
@@ -33,8 +36,8 @@ pub(super) const VERBS: &[&str] = &[
     "delete",
 ];
 
-/// All requests that a campaign must have made.
-pub const REQUESTS: &[&str] = &[
+/// The other requests by name.
+const REQUESTS: &[&str] = &[
     "start",
     "start-keyed",
     "send",
@@ -42,22 +45,12 @@ pub const REQUESTS: &[&str] = &[
     "answer",
     "wait",
     "read",
-    "pause",
-    "resume",
-    "cancel",
-    "cancel-rollback",
-    "terminate",
-    "restart",
-    "recover",
-    "retry-rollback",
-    "restart-from",
-    "fork",
-    "skip",
-    "edit",
-    "fail-operation",
-    "force-fail",
-    "delete",
 ];
+
+/// Returns the names of all requests that a campaign must have made.
+pub(crate) fn all_requests() -> impl Iterator<Item = &'static str> {
+    REQUESTS.iter().chain(VERBS).copied()
+}
 
 /// One client.
 pub(super) struct Client {
@@ -72,11 +65,28 @@ impl Client {
         self.rng.index(self.world.machines.len())
     }
 
-    fn say(&self, what: impl FnOnce() -> String) {
-        self.world.say(&format!("client {}", self.number), what);
+    fn log(&self, what: impl FnOnce() -> String) {
+        self.world.log(&format!("client {}", self.number), what);
     }
 
-    /// A number that no event and no answer has carried before.
+    /// Sends a request to a machine, and adds a line about it to the timeline.
+    async fn request<T, E, Fut>(
+        &self,
+        machine: usize,
+        what: impl FnOnce() -> String,
+        ask: impl FnOnce(Engine) -> Fut,
+    ) -> Option<Result<T, E>>
+    where
+        T: Send + 'static,
+        E: Display + Send + 'static,
+        Fut: Future<Output = Result<T, E>> + Send + 'static,
+    {
+        let answer = self.world.request(machine, ask).await;
+        self.log(|| format!("{} at {machine}: {}", what(), describe(&answer)));
+        answer
+    }
+
+    /// Returns a number that no event and no answer has carried before.
     fn token(&mut self) -> u64 {
         self.sent += 1;
         (self.number as u64 + 1) * 1_000_000 + self.sent
@@ -88,29 +98,25 @@ impl Client {
         let is_strict = self.rng.one_in(6);
         {
             let mut ledger = self.world.ledger();
-            *ledger.requests.entry("start").or_default() += 1;
-            ledger
-                .programs
-                .entry(run.clone())
-                .or_default()
-                .push(program.clone());
+            ledger.count_request("start");
+            let programs = ledger.programs.entry(run.clone()).or_default();
+            programs.push(program.clone());
         }
         let (id, with_key) = (run.clone(), key.clone());
+        let start = move |engine: Engine| async move {
+            let input = Payload::from_value(&program)?;
+            let mut start = engine.start_by_name(RANDOM, input).id(id);
+            if let Some(key) = with_key {
+                start = start.idempotency_key(key);
+            }
+            if is_strict {
+                start = start.strict();
+            }
+            start.await
+        };
         let answer = self
-            .world
-            .request(machine, move |engine| async move {
-                let input = Payload::from_value(&program)?;
-                let mut start = engine.start_by_name(RANDOM, input).id(id);
-                if let Some(key) = with_key {
-                    start = start.idempotency_key(key);
-                }
-                if is_strict {
-                    start = start.strict();
-                }
-                start.await
-            })
+            .request(machine, || format!("start {run}"), start)
             .await;
-        self.say(|| format!("start {run} at {machine}: {}", describe(&answer)));
         let mut ledger = self.world.ledger();
         if let Some(Ok(handle)) = answer {
             ledger.answered += 1;
@@ -131,12 +137,7 @@ impl Client {
             let (machine, token) = (self.machine(), self.token());
             (machine, format!("keyed-{which}-{token}-{twin}"))
         });
-        *self
-            .world
-            .ledger()
-            .requests
-            .entry("start-keyed")
-            .or_default() += 1;
+        self.world.ledger().count_request("start-keyed");
         let started = starts.map(|(machine, id)| {
             let key = key.clone();
             self.world.request(machine, move |engine| async move {
@@ -147,7 +148,7 @@ impl Client {
         });
         let answers = futures_util::future::join_all(started).await;
         for answer in answers {
-            self.say(|| format!("start with {key}: {}", describe(&answer)));
+            self.log(|| format!("start with {key}: {}", describe(&answer)));
             if let Some(Ok(handle)) = answer {
                 let mut ledger = self.world.ledger();
                 let led_to = ledger.keys.entry(key.clone()).or_default();
@@ -166,7 +167,7 @@ impl Client {
         };
         let Ok(payload) = payload else { return };
         let outcome = self.send_to(machine, &run, event, payload, None).await;
-        self.note_sent("send", run, token, None, outcome);
+        self.record_send("send", run, token, None, outcome);
     }
 
     /// Sends an item to the collector, and repeats it until it is acknowledged.
@@ -183,7 +184,7 @@ impl Client {
                 .send_to(machine, collector, Item::NAME, payload.clone(), once)
                 .await;
             let is_known = matches!(outcome, SendOutcome::Acked(_));
-            self.note_sent(
+            self.record_send(
                 "send-once",
                 collector.to_owned(),
                 token,
@@ -193,9 +194,7 @@ impl Client {
             if is_known {
                 return;
             }
-            self.world
-                .sleep(std::time::Duration::from_millis(400))
-                .await;
+            self.world.sleep(Duration::from_millis(400)).await;
         }
     }
 
@@ -208,15 +207,12 @@ impl Client {
         dedup: Option<String>,
     ) -> SendOutcome {
         let id = run.to_owned();
-        let answer = self
-            .world
-            .request(machine, move |engine| async move {
-                let handle = engine.run(id).await?;
-                handle.send_by_name(event, payload, dedup).await
-            })
-            .await;
-        self.say(|| format!("send {event} to {run} at {machine}: {}", describe(&answer)));
-        match answer {
+        let send = move |engine: Engine| async move {
+            let handle = engine.run(id).await?;
+            handle.send_by_name(event, payload, dedup).await
+        };
+        let answer = self.request(machine, || format!("send {event} to {run}"), send);
+        match answer.await {
             Some(Ok(Sent::Accepted(at) | Sent::Duplicate(at))) => SendOutcome::Acked(at.0),
             // The event may have been stored although the store failed.
             Some(Err(SendError::Rejected(SendRejection::Unavailable(Unavailable::Store(_)))))
@@ -225,7 +221,7 @@ impl Client {
         }
     }
 
-    fn note_sent(
+    fn record_send(
         &self,
         name: &'static str,
         run: String,
@@ -234,7 +230,7 @@ impl Client {
         outcome: SendOutcome,
     ) {
         let mut ledger = self.world.ledger();
-        *ledger.requests.entry(name).or_default() += 1;
+        ledger.count_request(name);
         ledger.answered += u64::from(matches!(outcome, SendOutcome::Acked(_)));
         ledger.sends.push(SendTry {
             run,
@@ -249,29 +245,27 @@ impl Client {
         let (machine, token) = (self.machine(), self.token());
         {
             let mut ledger = self.world.ledger();
-            *ledger.requests.entry("answer").or_default() += 1;
+            ledger.count_request("answer");
             ledger.answers.insert(token);
         }
         let id = run.clone();
-        let answer = self
-            .world
-            .request(machine, move |engine| async move {
-                let handle = engine.run(id).await?;
-                let open = handle.inspect().await?.overview.rpcs;
-                match open.iter().find(|rpc| rpc.method.as_str() == Ask::METHOD) {
-                    Some(rpc) => handle.answer(&rpc.rpc_id, &token).await.map(|()| true),
-                    None => Ok(false),
-                }
-            })
+        let answer = move |engine: Engine| async move {
+            let handle = engine.run(id).await?;
+            let open = handle.inspect().await?.overview.rpcs;
+            match open.iter().find(|rpc| rpc.method.as_str() == Ask::METHOD) {
+                Some(rpc) => handle.answer(&rpc.rpc_id, &token).await.map(|()| true),
+                None => Ok(false),
+            }
+        };
+        self.request(machine, || format!("answer {run}"), answer)
             .await;
-        self.say(|| format!("answer {run} at {machine}: {}", describe(&answer)));
     }
 
     /// Waits for the end of a run, and records the result.
     pub(super) async fn wait(&mut self, run: String) {
         let machine = self.machine();
         let world = self.world.clone();
-        *world.ledger().requests.entry("wait").or_default() += 1;
+        world.ledger().count_request("wait");
         let clients = world.clients;
         self.world.executor.spawn(clients, async move {
             let id = run.clone();
@@ -280,7 +274,7 @@ impl Client {
                     let handle = engine.run(id).await.ok()?;
                     match handle.wait_json().await {
                         Ok(result) => Some(Ok(result.as_str().to_owned())),
-                        Err(everstep::WaitError::Read(_)) => None,
+                        Err(WaitError::Read(_)) => None,
                         Err(error) => Some(Err(error.to_string())),
                     }
                 })
@@ -291,30 +285,27 @@ impl Client {
         });
     }
 
-    /// Reads a run in every way there is.
-    pub(super) async fn look(&mut self, run: String) {
+    /// Lists runs, and reads one of them in every way.
+    pub(super) async fn read(&mut self, run: String) {
         let machine = self.machine();
-        *self.world.ledger().requests.entry("read").or_default() += 1;
+        self.world.ledger().count_request("read");
         let id = run.clone();
-        let answer = self
-            .world
-            .request(machine, move |engine| async move {
-                let page = engine.list().limit(20).await?;
-                let handle = engine.run(id).await?;
-                let why = handle.why().await?;
-                let info = handle.inspect().await?;
-                Ok::<_, everstep::ReadError>((page.runs.len(), why.to_string(), info.row.status))
-            })
-            .await;
-        self.say(|| format!("look at {run} at {machine}: {}", describe(&answer)));
+        let read = move |engine: Engine| async move {
+            let page = engine.list().limit(20).await?;
+            let handle = engine.run(id).await?;
+            let why = handle.why().await?;
+            let info = handle.inspect().await?;
+            Ok::<_, ReadError>((page.runs.len(), why.to_string(), info.row.status))
+        };
+        self.request(machine, || format!("read {run}"), read).await;
     }
 
     /// Records a request to delete a run, and returns its index.
-    fn asks_to_delete(&self, run: &str) -> usize {
+    fn record_deletion(&self, run: &str) -> usize {
         let mut ledger = self.world.ledger();
         ledger.deletions.push(Deletion {
             run: run.to_owned(),
-            asked_at: true_time(self.world.executor.now()),
+            requested_at: true_time(self.world.executor.now()),
             answered_at: None,
         });
         ledger.deletions.len() - 1
@@ -323,14 +314,12 @@ impl Client {
     /// Makes a control request.
     pub(super) async fn control(&mut self, run: String, verb: &'static str, fork: String) {
         let (machine, pick) = (self.machine(), self.rng.number());
-        self.world.ledger().asked(&run, verb);
-        let deletion = (verb == "delete").then(|| self.asks_to_delete(&run));
+        self.world.ledger().record_control(&run, verb);
+        let deletion = (verb == "delete").then(|| self.record_deletion(&run));
         let id = run.clone();
-        let answer = self
-            .world
-            .request(machine, move |engine| ask(engine, id, verb, pick, fork))
-            .await;
-        self.say(|| format!("{verb} {run} at {machine}: {}", describe(&answer)));
+        let control = move |engine| control(engine, id, verb, pick, fork);
+        let answer = self.request(machine, || format!("{verb} {run}"), control);
+        let answer = answer.await;
         if let (Some(deletion), Some(_)) = (deletion, &answer) {
             let now = true_time(self.world.executor.now());
             if let Some(deletion) = self.world.ledger().deletions.get_mut(deletion) {
@@ -341,7 +330,7 @@ impl Client {
     }
 }
 
-fn describe<T, E: std::fmt::Display>(answer: &Option<Result<T, E>>) -> String {
+fn describe<T, E: Display>(answer: &Option<Result<T, E>>) -> String {
     match answer {
         None => "unknown".to_owned(),
         Some(Ok(_)) => "done".to_owned(),
@@ -349,13 +338,14 @@ fn describe<T, E: std::fmt::Display>(answer: &Option<Result<T, E>>) -> String {
     }
 }
 
-async fn ask(
+async fn control(
     engine: Engine,
     run: String,
     verb: &'static str,
     pick: u64,
     fork: String,
-) -> Result<(), everstep::control::ControlError> {
+) -> Result<(), ControlError> {
+    const REASON: &str = "by an operator";
     let handle = engine.run(&run).await?;
     match verb {
         "pause" => handle.pause().await.map(drop),
@@ -366,50 +356,39 @@ async fn ask(
         "restart" => handle.restart().await.map(drop),
         "recover" => handle.recover().await.map(drop),
         "retry-rollback" => handle.retry_rollback().await.map(drop),
-        "force-fail" => handle.force_fail("by an operator").await.map(drop),
+        "force-fail" => handle.force_fail(REASON).await.map(drop),
         "delete" => handle.delete().await.map(drop),
-        "fork" => fork_it(&handle, pick, fork).await,
+        "fork" => {
+            let fork = handle.fork().id(fork);
+            match pick_location(&handle, pick).await? {
+                Some(at) if pick.is_multiple_of(2) => fork.at(at).await.map(drop),
+                _ => fork.await.map(drop),
+            }
+        }
         _ => {
-            let Some(place) = some_place(&handle, pick).await? else {
+            let Some(at) = pick_location(&handle, pick).await? else {
                 return Ok(());
             };
             match verb {
-                "skip" => handle.skip_step(place).result("skipped").await.map(drop),
-                "edit" => handle.edit_step(place, "edited").await.map(drop),
-                "fail-operation" => handle
-                    .fail_operation(place, "by an operator")
-                    .await
-                    .map(drop),
-                _ => handle.restart_from(place).await.map(drop),
+                "skip" => handle.skip_step(at).result("skipped").await.map(drop),
+                "edit" => handle.edit_step(at, "edited").await.map(drop),
+                "fail-operation" => handle.fail_operation(at, REASON).await.map(drop),
+                _ => handle.restart_from(at).await.map(drop),
             }
         }
     }
 }
 
-async fn fork_it(
-    handle: &RunHandle,
-    pick: u64,
-    id: String,
-) -> Result<(), everstep::control::ControlError> {
-    let fork = handle.fork().id(id);
-    match some_place(handle, pick).await? {
-        Some(place) if pick.is_multiple_of(2) => fork.at(place).await.map(drop),
-        _ => fork.await.map(drop),
-    }
-}
-
-/// An operation that the run has called.
-async fn some_place(handle: &RunHandle, pick: u64) -> Result<Option<String>, everstep::ReadError> {
+/// Returns the location of an operation that the run has called.
+async fn pick_location(handle: &RunHandle, pick: u64) -> Result<Option<String>, ReadError> {
     let journal = handle.journal().await?;
-    let places: Vec<_> = journal
-        .iter()
-        .filter_map(|e| e.record.body.location())
-        .collect();
+    let records = journal.iter().map(|entry| &entry.record);
+    let locations: Vec<_> = records.filter_map(|r| r.body.location()).collect();
     let mut rng = Rng::new(pick, 5);
-    Ok(rng.pick(&places).map(ToString::to_string))
+    Ok(rng.pick(&locations).map(ToString::to_string))
 }
 
-/// Whether the run will not continue by itself.
-pub(super) fn rests(status: RunStatus) -> bool {
+/// Whether the run continues only if it is resumed.
+pub(super) fn is_paused(status: RunStatus) -> bool {
     matches!(status, RunStatus::Paused | RunStatus::Pausing)
 }

@@ -34,7 +34,7 @@ impl Rpc for Ask {
     type Answer = u64;
 }
 
-/// The workflow of all children.
+/// Sleeps and returns its input; the workflow of all children.
 pub(super) async fn leaf(ctx: Ctx, (takes_ms, fails): (u64, bool)) -> Result<u64> {
     if takes_ms > 0 {
         ctx.sleep("grow", millis(takes_ms)).await?;

@@ -1,13 +1,14 @@
-//! The schemas of records in the worker protocol: the envelope of the State Protocol. The content
-//! of `value` depends on the type; PROTOCOL.md describes it.
+//! Schemas of values from other crates, and of records in the worker protocol: the envelope of the
+//! State Protocol. The content of `value` depends on the type of the record; PROTOCOL.md describes it.
+
+#![allow(dead_code, reason = "only the shapes are used")]
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use everstep_model::record::Body;
+use everstep_model::{Payload, Timestamp};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-
-use super::{Any, Time};
-use crate::worker::{WireEntry, WireRecord};
 
 /// The type of a record.
 struct RecordType;
@@ -26,64 +27,50 @@ impl JsonSchema for RecordType {
 
 /// A record of a journal.
 #[derive(JsonSchema)]
-#[allow(dead_code, reason = "only its shape is wanted")]
-struct EntryShape {
+#[schemars(inline)]
+pub(crate) struct EntryShape {
     /// The type of the record.
     r#type: RecordType,
     /// The operation that the record belongs to, or `run`.
     key: String,
     /// The fields of the record, as described in PROTOCOL.md for its type.
-    value: std::collections::BTreeMap<String, Any>,
+    value: BTreeMap<String, Payload>,
     headers: EntryHeaders,
 }
 
 /// Metadata of a record.
 #[derive(JsonSchema)]
-#[allow(dead_code, reason = "only its shape is wanted")]
 struct EntryHeaders {
     /// `insert`, or `delete` if the application removes a row.
     operation: String,
     /// The writer's clock when the record was created.
-    timestamp: Time,
+    timestamp: Timestamp,
     /// The record's number in the journal, from 0.
     number: u64,
 }
 
 /// A record to append.
 #[derive(JsonSchema)]
-#[allow(dead_code, reason = "only its shape is wanted")]
-struct RecordShape {
+#[schemars(inline)]
+pub(crate) struct RecordShape {
     /// The type of the record.
     r#type: RecordType,
     /// The fields of the record, as described in PROTOCOL.md for its type.
-    value: std::collections::BTreeMap<String, Any>,
+    value: BTreeMap<String, Payload>,
     headers: RecordHeaders,
 }
 
 /// Metadata of a record to append.
 #[derive(JsonSchema)]
-#[allow(dead_code, reason = "only its shape is wanted")]
 struct RecordHeaders {
     /// The writer's clock when the record was created.
-    timestamp: Time,
+    timestamp: Timestamp,
 }
 
-impl JsonSchema for WireEntry {
-    fn schema_name() -> Cow<'static, str> {
-        "Entry".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        EntryShape::json_schema(generator)
-    }
-}
-
-impl JsonSchema for WireRecord {
-    fn schema_name() -> Cow<'static, str> {
-        "Record".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        RecordShape::json_schema(generator)
-    }
+/// Something that a run waits for; the other fields depend on `kind`.
+#[derive(JsonSchema)]
+#[schemars(rename = "Reason")]
+pub(crate) struct ReasonShape {
+    /// The kind of wait, such as `event`, `timer_at` or `no_worker`.
+    kind: String,
 }
