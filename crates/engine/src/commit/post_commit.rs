@@ -7,10 +7,12 @@ use everstep_model::{Body, RunId, StreamNumber};
 use everstep_store::{Commit, Hint, OutboxRow, Row, TimerRow};
 
 use crate::node::Node;
-use crate::observers::{
-    Emission, EmissionSource, EndingSource, FailureEvent, FailureHooks, Watchers,
-};
+use crate::observers::{Emission, Ending, FailureEvent, FailureHooks, FeedSource, Watchers};
 use crate::stats::{Counters, Tally};
+
+/// The numbers of items that are kept for slow subscribers.
+const EMISSIONS_BUFFERED: usize = 1_024;
+const ENDINGS_BUFFERED: usize = 16_384;
 
 /// Everything that must happen after a commit has become durable.
 #[derive(Default)]
@@ -118,8 +120,8 @@ pub(crate) trait OutboxSink: Send + Sync {
 pub(crate) struct PostCommitSink {
     node: Arc<Node>,
     watchers: Arc<Watchers>,
-    pub(crate) emissions: EmissionSource,
-    pub(crate) endings: EndingSource,
+    pub(crate) emissions: FeedSource<Emission>,
+    pub(crate) endings: FeedSource<Ending>,
     pub(crate) failures: FailureHooks,
     pub(crate) counters: Counters,
     timers: Arc<dyn TimerSink>,
@@ -137,8 +139,8 @@ impl PostCommitSink {
         Self {
             node,
             watchers,
-            emissions: EmissionSource::default(),
-            endings: EndingSource::default(),
+            emissions: FeedSource::new(EMISSIONS_BUFFERED),
+            endings: FeedSource::new(ENDINGS_BUFFERED),
             failures,
             counters: Counters::default(),
             timers,
@@ -152,7 +154,7 @@ impl PostCommitSink {
         self.counters.add(effects.tally);
         self.watchers.grew(stream, effects.stream_closed);
         if effects.run_ended {
-            self.endings.publish(stream);
+            self.endings.publish(Ending(stream));
         }
         if let Some(rows) = outbox.filter(|rows| !rows.is_empty()) {
             self.outbox.written(rows);

@@ -2,11 +2,13 @@
 //! their own and cannot delay anything.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use everstep_model::record::FailureOutcome;
 use everstep_model::{Body, Failure, Location, Record, RunId, Timestamp};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::lock::lock;
 
 /// A failure that is recorded in a journal. Attempts are counted from 1; `retry_at` is `None` if no
 /// attempt follows.
@@ -101,7 +103,7 @@ impl FailureHooks {
     }
 
     pub(crate) fn report(&self, event: FailureEvent) {
-        let sender = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let sender = lock(&self.0);
         if let Some(sender) = &*sender {
             let _ = sender.send(event);
         }
@@ -109,7 +111,7 @@ impl FailureHooks {
 
     /// Lets the task end once the queue is empty.
     pub(crate) fn close(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        lock(&self.0).take();
     }
 }
 

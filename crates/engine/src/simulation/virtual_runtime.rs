@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use everstep_model::Timestamp;
@@ -12,6 +12,7 @@ use everstep_store::{BoxFuture, Clock};
 use tokio::task::JoinSet;
 
 use super::rng::{GAMMA, mix};
+use crate::lock::lock;
 use crate::runtime::Runtime;
 
 /// The time at which virtual clocks start: 2026-01-01 UTC.
@@ -151,8 +152,4 @@ impl Drop for PendingSleep {
             }
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

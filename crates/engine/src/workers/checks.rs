@@ -21,10 +21,7 @@ impl Workers {
         });
         match worker {
             Some(worker) => worker.declares(workflow),
-            None => {
-                let description = self.catalog.description(workflow)?;
-                Some(description)
-            }
+            None => Some(self.catalog.get(workflow)?.description),
         }
     }
 
@@ -42,12 +39,8 @@ impl Workers {
         let Some(declared) = self.declares(workflow, version) else {
             return Ok(());
         };
-        declared
-            .check_input(input)
-            .map_err(|detail| SchemaMismatch {
-                what: format!("the input of workflow `{workflow}`"),
-                detail,
-            })
+        let checked = declared.check_input(input);
+        checked.map_err(mismatch(|| format!("the input of workflow `{workflow}`")))
     }
 
     pub(crate) fn check_event(
@@ -60,20 +53,17 @@ impl Workers {
             return Ok(());
         };
         if !declared.is_accepted(event.as_str()) {
+            let accepted = declared.accepts().unwrap_or_default().join(", ");
+            let (workflow, event) = (run.workflow.to_string(), event.to_string());
             return Err(EventNotAccepted {
-                workflow: run.workflow.to_string(),
-                event: event.to_string(),
-                accepted: declared.accepts().unwrap_or_default().join(", "),
+                workflow,
+                event,
+                accepted,
             }
             .into());
         }
-        declared
-            .check_event(event.as_str(), payload)
-            .map_err(|detail| SchemaMismatch {
-                what: format!("the payload of event `{event}`"),
-                detail,
-            })?;
-        Ok(())
+        let checked = declared.check_event(event.as_str(), payload);
+        Ok(checked.map_err(mismatch(|| format!("the payload of event `{event}`")))?)
     }
 
     pub(crate) fn check_answer(
@@ -85,11 +75,14 @@ impl Workers {
         let Some(declared) = self.declares(&run.workflow, run.version) else {
             return Ok(());
         };
-        declared
-            .check_answer(method.as_str(), answer)
-            .map_err(|detail| SchemaMismatch {
-                what: format!("the answer to `{method}`"),
-                detail,
-            })
+        let checked = declared.check_answer(method.as_str(), answer);
+        checked.map_err(mismatch(|| format!("the answer to `{method}`")))
+    }
+}
+
+fn mismatch(what: impl FnOnce() -> String) -> impl FnOnce(String) -> SchemaMismatch {
+    |detail| SchemaMismatch {
+        what: what(),
+        detail,
     }
 }

@@ -6,37 +6,48 @@ use everstep_inspect::ChildView;
 use everstep_machine::{LeftChild, TraceRoot};
 use everstep_model::record::{ChildStarted, ParentClose};
 use everstep_model::{
-    Body, Entry, Generation, Link, Location, Record, RecordNumber, RunId, StreamNumber, TraceParent,
+    Body, Entry, Generation, Link, Location, Record, RecordNumber, RunId, Seed, StreamNumber,
+    TraceParent,
 };
 use everstep_store::{OutboxRow, Row};
 
 use super::effect::{ChildFinished, Effect, StartChild, outcome_of};
-use super::origin::Origin;
+
+/// The origin of a run, from its first record.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Origin {
+    /// Distinguishes the run from other runs that have had the same id.
+    pub(crate) identity: Option<Seed>,
+    /// The operation of the parent run that waits for it.
+    pub(crate) parent: Option<Link>,
+    /// The trace context of its start.
+    pub(crate) trace: Option<TraceParent>,
+}
+
+impl Origin {
+    /// Reads the origin from a journal, or from a journal's first record.
+    pub(crate) fn of(journal: &[Entry]) -> Self {
+        match journal.first().map(|first| &first.record.body) {
+            Some(Body::Created(created)) => Self {
+                identity: Some(created.identity()),
+                parent: created.parent_link(),
+                trace: created.trace,
+            },
+            _ => Self::default(),
+        }
+    }
+}
 
 /// The run whose commit has effects.
 #[derive(Clone, Copy)]
 pub(crate) struct Cause<'a> {
-    stream: StreamNumber,
-    run: &'a RunId,
-    generation: Generation,
-    origin: &'a Origin,
+    pub(crate) stream: StreamNumber,
+    pub(crate) run: &'a RunId,
+    pub(crate) generation: Generation,
+    pub(crate) origin: &'a Origin,
 }
 
-impl<'a> Cause<'a> {
-    pub(crate) fn new(
-        stream: StreamNumber,
-        run: &'a RunId,
-        generation: Generation,
-        origin: &'a Origin,
-    ) -> Self {
-        Self {
-            stream,
-            run,
-            generation,
-            origin,
-        }
-    }
-
+impl Cause<'_> {
     /// The effects of an executor's commit. `seen` is the number of records that the executor knew.
     /// The numbers of its new records are not known yet, but they are not smaller, and `seen` of
     /// its next commit is larger, so keys rise from commit to commit.

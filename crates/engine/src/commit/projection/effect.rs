@@ -1,5 +1,5 @@
-//! An effect of one run on another, and its encoding. It is JSON, because most effects live for
-//! milliseconds, and those that do not should be readable.
+//! An effect of one run on another, and its encoding. It is JSON, because most effects are delivered
+//! within milliseconds, and the others should be readable.
 
 use everstep_model::record::ChildOutcome;
 use everstep_model::{
@@ -61,6 +61,17 @@ pub(crate) struct ChildFinished {
 }
 
 impl ChildFinished {
+    /// The end of a child that cannot be started or awaited.
+    pub(crate) fn failed(run: &RunId, parent: &Link, failure: Failure) -> Self {
+        Self {
+            parent: parent.clone(),
+            run: run.clone(),
+            generation: parent.generation,
+            identity: None,
+            outcome: ChildOutcome::Failed(failure),
+        }
+    }
+
     /// The key by which repeated deliveries are recognised.
     pub(crate) fn key(&self) -> String {
         let end = Link {
@@ -112,32 +123,29 @@ impl Effect {
 
 /// The outcome that the parent of a run receives. `None` if the record does not end the run.
 pub(crate) fn outcome_of(end: &Body) -> Option<ChildOutcome> {
-    let said = |what: &str, reason: Option<&String>| match reason {
-        Some(reason) => format!("{what}: {reason}"),
-        None => what.to_owned(),
+    let cancelled = |code, message: &str, reason: Option<&String>| {
+        let reason = reason.map(|reason| format!(": {reason}"));
+        let message = format!("{message}{}", reason.unwrap_or_default());
+        ChildOutcome::Cancelled(Failure::new(code, message))
     };
-    match end {
-        Body::Completed(end) => Some(ChildOutcome::Completed(end.result.clone())),
-        Body::Failed(end) => Some(ChildOutcome::Failed(shortened(&end.error))),
+    Some(match end {
+        Body::Completed(end) => ChildOutcome::Completed(end.result.clone()),
+        Body::Failed(end) => ChildOutcome::Failed(shortened(&end.error)),
         Body::RollbackFailed(end) => {
             let message = format!("it failed and so did its rollback: {}", end.rollback_error);
             let failure = Failure::new(ErrorCode::RollbackFailed, message);
-            Some(ChildOutcome::Failed(
-                failure.caused_by(shortened(&end.error)),
-            ))
+            ChildOutcome::Failed(failure.caused_by(shortened(&end.error)))
         }
         Body::Cancelled(end) => {
-            let message = said("it was cancelled", end.reason.as_ref());
-            let failure = Failure::new(ErrorCode::RunCancelled, message);
-            Some(ChildOutcome::Cancelled(failure))
+            let reason = end.reason.as_ref();
+            cancelled(ErrorCode::RunCancelled, "it was cancelled", reason)
         }
         Body::Terminated(end) => {
-            let message = said("it was terminated", end.reason.as_ref());
-            let failure = Failure::new(ErrorCode::RunTerminated, message);
-            Some(ChildOutcome::Cancelled(failure))
+            let reason = end.reason.as_ref();
+            cancelled(ErrorCode::RunTerminated, "it was terminated", reason)
         }
-        _ => None,
-    }
+        _ => return None,
+    })
 }
 
 /// Limits the chain of causes of a failure.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use everstep_model::{Control, RunId};
 use futures_util::stream::{self, StreamExt};
 
+use super::controller::Controller;
 use super::done::{Done, RequestOrigin};
-use super::verbs::Controller;
+use super::verbs::Verb;
 use crate::error::ControlError;
 
 /// The number of runs in progress at once.
@@ -77,11 +78,9 @@ impl Controller {
         };
         let mut results = stream::iter(runs)
             .map(|run| {
-                let origin = origin.clone();
-                async move {
-                    let done = self.control(&run, control, origin).await;
-                    (run, done)
-                }
+                let verb = Verb::Control(run.clone(), control);
+                let done = self.perform(verb, origin.clone());
+                async move { (run, done.await) }
             })
             .buffered(AT_ONCE);
         let mut report = BulkReport::default();
