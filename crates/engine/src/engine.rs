@@ -31,14 +31,11 @@ use crate::workers::{KnownWorkflow, Offered, Worker};
 use crate::{hints, shutdown};
 
 /// The parts that an engine is built from.
+#[allow(missing_docs, reason = "plain data")]
 pub struct EngineParts {
-    /// Holds all durable state.
     pub store: Arc<dyn Store>,
-    /// Carries hints between nodes.
     pub bus: Arc<dyn Bus>,
-    /// Time, randomness and tasks.
     pub runtime: Arc<dyn Runtime>,
-    /// The settings.
     pub settings: Settings,
     /// The workers in this process. Empty for an engine that only serves requests.
     pub workers: Vec<Arc<dyn Worker>>,

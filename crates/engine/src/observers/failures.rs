@@ -48,10 +48,16 @@ pub enum FailureEvent {
 impl FailureEvent {
     /// The failure that a record describes.
     pub(crate) fn of(run: &RunId, record: &Record) -> Option<Self> {
-        let (run, at) = (|| run.clone(), record.time);
-        match &record.body {
-            Body::StepFailed(failed) => Some(Self::Step {
-                run: run(),
+        let at = record.time;
+        let run_failed = |error: &Failure, rollback_error: Option<&Failure>| Self::Run {
+            run: run.clone(),
+            error: error.clone(),
+            rollback_error: rollback_error.cloned(),
+            at,
+        };
+        Some(match &record.body {
+            Body::StepFailed(failed) => Self::Step {
+                run: run.clone(),
                 step: failed.location.clone(),
                 attempt: failed.attempt,
                 error: failed.error.clone(),
@@ -59,29 +65,19 @@ impl FailureEvent {
                 retries_left: failed.retries_left.unwrap_or_default(),
                 retry_at: failed.retry_at,
                 at,
-            }),
-            Body::UndoFailed(failed) => Some(Self::Undo {
-                run: run(),
+            },
+            Body::UndoFailed(failed) => Self::Undo {
+                run: run.clone(),
                 step: failed.location.clone(),
                 attempt: failed.attempt,
                 error: failed.error.clone(),
                 retry_at: failed.retry_at,
                 at,
-            }),
-            Body::Failed(failed) => Some(Self::Run {
-                run: run(),
-                error: failed.error.clone(),
-                rollback_error: None,
-                at,
-            }),
-            Body::RollbackFailed(failed) => Some(Self::Run {
-                run: run(),
-                error: failed.error.clone(),
-                rollback_error: Some(failed.rollback_error.clone()),
-                at,
-            }),
-            _ => None,
-        }
+            },
+            Body::Failed(failed) => run_failed(&failed.error, None),
+            Body::RollbackFailed(failed) => run_failed(&failed.error, Some(&failed.rollback_error)),
+            _ => return None,
+        })
     }
 }
 

@@ -21,7 +21,7 @@ pub struct StreamInfo {
     pub next: Offset,
     /// Whether the stream accepts no more appends.
     pub closed: bool,
-    /// How long the stream lives after its last use.
+    /// How long the stream is kept after its last use.
     pub ttl: Option<Duration>,
     /// When the stream expires, regardless of its use.
     pub expires_at: Option<Timestamp>,
