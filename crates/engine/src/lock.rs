@@ -1,4 +1,4 @@
-//! Locks that ignore poisoning: no state in this crate is inconsistent after a panic.
+//! Locks mutexes regardless of poisoning: no state in this crate is inconsistent after a panic.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

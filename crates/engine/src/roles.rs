@@ -93,8 +93,8 @@ impl<const N: usize> From<[Role; N]> for Roles {
 
 impl fmt::Display for Roles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mine = Role::ALL.into_iter().filter(|role| self.has(*role));
-        let names: Vec<&str> = mine.map(Role::as_str).collect();
+        let assigned = Role::ALL.into_iter().filter(|role| self.has(*role));
+        let names: Vec<&str> = assigned.map(Role::as_str).collect();
         f.write_str(&names.join(","))
     }
 }

@@ -91,9 +91,8 @@ impl Dispatcher {
     /// meanwhile.
     pub(crate) fn enter_memory(&self, stream: StreamNumber, fence: Fence) -> Arc<Mailbox> {
         let mailbox = Arc::new(Mailbox::default());
-        self.parts
-            .resident
-            .add(stream, fence.epoch, mailbox.clone());
+        let resident = &self.parts.resident;
+        resident.add(stream, fence.epoch, mailbox.clone());
         mailbox
     }
 

@@ -36,11 +36,11 @@ impl NodeLease {
         }
         while !self.node.is_closing() {
             let usual = self.node.settings.lease_ttl / 3;
-            let rest = match self.availability.is_unavailable() {
+            let interval = match self.availability.is_unavailable() {
                 true => usual.min(RETRY_INTERVAL),
                 false => usual,
             };
-            self.node.rest(rest).await;
+            self.node.rest(interval).await;
             match self.renew().await {
                 Ok(()) => self.availability.mark_available(),
                 Err(error) => {

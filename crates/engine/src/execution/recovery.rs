@@ -152,8 +152,8 @@ impl Recovery {
             return Ok(false);
         };
         let has_room = self.has_room_for(&head);
-        let is_mine = head.owner.is_some_and(|owner| owner.node == node.id);
-        let Some(fence) = head.fence().filter(|_| is_mine && head.ready) else {
+        let is_own = head.owner.is_some_and(|owner| owner.node == node.id);
+        let Some(fence) = head.fence().filter(|_| is_own && head.ready) else {
             return Ok(false);
         };
         if resident.contains(stream) || node.is_closing() {

@@ -112,8 +112,7 @@ impl Seat for LocalSeat {
 impl Drop for LocalSeat {
     /// However an executor ends, its run does not count as executing any more.
     fn drop(&mut self) {
-        let resident = &self.parts.resident;
-        resident.remove(self.stream, &self.mailbox);
+        self.parts.resident.remove(self.stream, &self.mailbox);
     }
 }
 

@@ -219,10 +219,9 @@ impl Deliverer {
                 by: Some(format!("run {}", parent.run)),
                 reason: Some(left_by(parent)),
             };
-            let terminated = self
-                .terminator
-                .terminate_generation(run, head.number, origin);
-            terminated.await?;
+            let terminator = &self.terminator;
+            let done = terminator.terminate_generation(run, head.number, origin);
+            done.await?;
         }
         Ok(Delivery::Done)
     }

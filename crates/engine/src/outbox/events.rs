@@ -28,31 +28,23 @@ impl Deliverer {
             return Ok(Vec::new());
         };
         let run = first.run.clone();
-        let Some((head, row)) = self
-            .parts
-            .node
-            .latest(&run)
-            .await?
-            .filter(|(head, _)| !head.closed)
-        else {
+        let found = self.parts.node.latest(&run).await?;
+        let Some((head, row)) = found.filter(|(head, _)| !head.closed) else {
             tracing::warn!(%run, events = events.len(), "events dropped, their run has ended or does not exist");
             return Ok(events.iter().map(|_| Delivery::Done).collect());
         };
-        let known = self.known_before(&run, row.generation, &events).await?;
-        let rejected = events.iter().map(|event| self.is_rejected(&row, event));
-        let finished = known.into_iter().zip(rejected);
-        let finished: Vec<bool> = finished
-            .map(|(known, rejected)| known || rejected)
-            .collect();
-        let fresh = events
-            .iter()
-            .zip(&finished)
-            .filter(|(_, finished)| !**finished);
-        let commits = fresh.map(|(event, _)| self.event_commit(&head, event));
-        let outcomes = self.parts.committer.commit_all(commits.collect()).await?;
+        let mut skipped = self.known_before(&run, row.generation, &events).await?;
+        let mut commits = Vec::new();
+        for (event, skipped) in events.iter().zip(&mut skipped) {
+            *skipped |= self.is_rejected(&row, event);
+            if !*skipped {
+                commits.push(self.event_commit(&head, event));
+            }
+        }
+        let outcomes = self.parts.committer.commit_all(commits).await?;
         self.events_landed(head.number, &outcomes);
         let mut fresh = outcomes.into_iter().map(delivered_event);
-        let delivered = finished.into_iter().map_while(|finished| match finished {
+        let delivered = skipped.into_iter().map_while(|skipped| match skipped {
             true => Some(Delivery::Done),
             false => fresh.next(),
         });
@@ -66,10 +58,8 @@ impl Deliverer {
     /// Returns whether the workflow rejects an event. The sender does not wait, so this is only
     /// logged.
     fn is_rejected(&self, run: &RunRow, event: &SendEvent) -> bool {
-        let checked = self
-            .parts
-            .workers
-            .check_event(run, &event.name, &event.payload);
+        let workers = &self.parts.workers;
+        let checked = workers.check_event(run, &event.name, &event.payload);
         if let Err(error) = &checked {
             tracing::warn!(run = %run.id, sender = ?event.by, %error, "event of another run rejected");
         }
@@ -87,14 +77,8 @@ impl Deliverer {
     ) -> Result<Vec<bool>, StoreError> {
         let mut known = vec![false; events.len()];
         for generation in Generation::FIRST.0..latest.0 {
-            let Some(head) = self
-                .parts
-                .node
-                .generation(run, Generation(generation))
-                .await?
-            else {
-                continue;
-            };
+            let head = self.parts.node.generation(run, Generation(generation));
+            let Some(head) = head.await? else { continue };
             let commits = events.iter().map(|event| self.event_commit(&head, event));
             let outcomes = self.parts.committer.commit_all(commits.collect()).await?;
             for (known, outcome) in known.iter_mut().zip(outcomes) {

@@ -31,19 +31,14 @@ pub(crate) struct OutboxPump {
 impl OutboxPump {
     /// The task that starts deliveries.
     pub(crate) async fn run(self: Arc<Self>) {
-        while !self.parts.node.is_closing() {
+        let node = &self.parts.node;
+        while !node.is_closing() {
             while let Some((route, waiting)) = self.queue.next() {
                 let pump = self.clone();
-                self.parts.node.spawn(async move {
-                    pump.deliver_route(route, waiting).await;
-                });
+                node.spawn(async move { pump.deliver_route(route, waiting).await });
             }
             let changed = std::pin::pin!(self.queue.changed());
-            let late = std::pin::pin!(
-                self.parts
-                    .node
-                    .rest(self.parts.node.settings.sweep_interval)
-            );
+            let late = std::pin::pin!(node.rest(node.settings.sweep_interval));
             select(changed, late).await;
         }
     }
@@ -58,14 +53,8 @@ impl OutboxPump {
 
     /// The task that sweeps periodically, in case hints get lost.
     pub(crate) async fn keep_sweeping(self: Arc<Self>) {
-        loop {
-            self.parts
-                .node
-                .rest(self.parts.node.settings.sweep_interval)
-                .await;
-            if self.parts.node.is_closing() {
-                return;
-            }
+        let node = &self.parts.node;
+        while node.rest(node.settings.sweep_interval).await {
             if let Err(error) = self.sweep().await {
                 tracing::warn!(%error, "outbox not readable");
             }

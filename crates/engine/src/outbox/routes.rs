@@ -46,7 +46,7 @@ impl Waiting {
         self.failures > 0 || !self.is_new
     }
 
-    /// Returns true once if other nodes do not know of it.
+    /// Returns true once if this node wrote it and has not published a hint.
     pub(super) fn take_is_new(&mut self) -> bool {
         std::mem::take(&mut self.is_new)
     }

@@ -2,7 +2,7 @@
 
 use everstep_model::record::RpcAnswered;
 use everstep_model::{Body, Generation, Payload, Record, RecordNumber, RpcId, RunId};
-use everstep_store::{Guard, Outcome, Row, RowKey, RpcRow};
+use everstep_store::{Guard, Head, Outcome, Row, RowKey, RpcRow, RunRow};
 
 use super::handler::Requests;
 use super::start::check_key;
@@ -50,18 +50,13 @@ impl Requests {
         self.parts.committer.check_open()?;
         answer.answer.check_size()?;
         check_key("dedup id", answer.dedup_id.as_deref())?;
-        let (head, run) = self
-            .parts
-            .node
-            .find_generation::<AnswerError>(&answer.run, answer.generation)
-            .await?;
+        let (head, run) = self.generation_to_answer(&answer).await?;
         let key = RowKey::Rpc(head.number, answer.rpc.clone());
         let Some(Row::Rpc(row)) = self.parts.node.store.row(key.clone()).await? else {
             return self.answered_before(&answer).await;
         };
-        self.parts
-            .workers
-            .check_answer(&run, &row.method, &answer.answer)?;
+        let workers = &self.parts.workers;
+        workers.check_answer(&run, &row.method, &answer.answer)?;
         let mut commit = self.dispatcher.inbox_commit(&head);
         commit.guards.push(Guard::RowPresent(key));
         commit.records.push(Record {
@@ -83,19 +78,17 @@ impl Requests {
         }
     }
 
+    async fn generation_to_answer(&self, answer: &Answer) -> Result<(Head, RunRow), AnswerError> {
+        let node = &self.parts.node;
+        node.find_generation(&answer.run, answer.generation).await
+    }
+
     /// Looks for the same answer in the journal, for an rpc that is no longer open.
     async fn answered_before(&self, answer: &Answer) -> Result<Answered, AnswerError> {
-        let (head, _) = self
-            .parts
-            .node
-            .find_generation::<AnswerError>(&answer.run, answer.generation)
-            .await?;
+        let (head, _) = self.generation_to_answer(answer).await?;
         if answer.dedup_id.is_some() {
-            let journal = self
-                .parts
-                .node
-                .read_journal(head.number, RecordNumber(0))
-                .await?;
+            let node = &self.parts.node;
+            let journal = node.read_journal(head.number, RecordNumber(0)).await?;
             let found = journal.iter().find(|entry| {
                 matches!(&entry.record.body, Body::RpcAnswered(known)
                     if known.rpc_id == answer.rpc && known.dedup_id == answer.dedup_id)

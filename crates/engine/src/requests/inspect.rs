@@ -6,6 +6,7 @@ use everstep_store::RunRow;
 
 use super::handler::Requests;
 use crate::error::ReadError;
+use crate::execution::Parts;
 use crate::roles::Role;
 
 /// A run in full.
@@ -35,12 +36,9 @@ impl Requests {
     pub(crate) async fn why(&self, run: &RunId) -> Result<Why, ReadError> {
         let RunInfo { row, overview } = self.inspect(run).await?;
         // A node without the role `worker` does not know which workers exist.
-        let offered = !self.parts.node.has(Role::Worker)
-            || self
-                .parts
-                .workers
-                .executor(&row.workflow, row.version)
-                .is_some();
+        let Parts { node, workers, .. } = &*self.parts;
+        let offered =
+            !node.has(Role::Worker) || workers.executor(&row.workflow, row.version).is_some();
         Ok(why(&overview, offered))
     }
 }

@@ -8,7 +8,7 @@ use super::handler::Requests;
 use super::start::check_key;
 use crate::commit::projection::Effect;
 use crate::error::{RunFinished, SendError, TooManyEvents};
-use crate::execution::Dispatcher;
+use crate::execution::{Dispatcher, Parts};
 
 /// An event to send.
 #[derive(Clone, Debug)]
@@ -73,22 +73,14 @@ impl Requests {
         self.parts.committer.check_open()?;
         event.payload.check_size()?;
         check_key("dedup id", event.dedup_id.as_deref())?;
-        let (mut head, row) = self
-            .parts
-            .node
-            .find_generation::<SendError>(&event.run, event.generation)
-            .await?;
-        self.parts
-            .workers
-            .check_event(&row, &event.name, &event.payload)?;
+        let Parts { node, workers, .. } = &*self.parts;
+        let find = || node.find_generation::<SendError>(&event.run, event.generation);
+        let (mut head, row) = find().await?;
+        workers.check_event(&row, &event.name, &event.payload)?;
         let mut outcome = self.send_to(&head, &event, reply_to).await?;
         if matches!(outcome, Outcome::Refused(Refusal::Closed)) {
             // The run may have been revived concurrently.
-            let (latest, _) = self
-                .parts
-                .node
-                .find_generation::<SendError>(&event.run, event.generation)
-                .await?;
+            let (latest, _) = find().await?;
             if latest.number != head.number {
                 outcome = self.send_to(&latest, &event, reply_to).await?;
                 head = latest;

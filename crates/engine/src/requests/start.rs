@@ -79,12 +79,11 @@ pub struct Started {
 
 impl Requests {
     pub(crate) async fn start(&self, start: Start) -> Result<Started, StartError> {
+        let workers = &self.parts.workers;
         self.parts.committer.check_open()?;
         check(&start)?;
-        let version = self.parts.workers.version_to_start(&start.workflow).await?;
-        self.parts
-            .workers
-            .check_input(&start.workflow, version, &start.input)?;
+        let version = workers.version_to_start(&start.workflow).await?;
+        workers.check_input(&start.workflow, version, &start.input)?;
         let id = match &start.id {
             Some(id) => id.clone(),
             None => random_run_id(&self.parts.node)?,

@@ -23,17 +23,17 @@ pub(super) fn granule(ttl: Duration) -> Duration {
 }
 
 /// When a stream expires, if it does. `touched` is the last use that this node knows, and
-/// `knows_all` says that no other node can have used the stream.
+/// `is_exclusive` means that no other node can have used the stream.
 pub(super) fn deadline(
     row: &StreamRow,
     touched: Option<Timestamp>,
-    knows_all: bool,
+    is_exclusive: bool,
 ) -> Option<Timestamp> {
     let Some(ttl) = row.ttl else {
         return row.expires_at;
     };
     let saved = match touched {
-        Some(_) if knows_all => row.touched_at,
+        Some(_) if is_exclusive => row.touched_at,
         _ => row.touched_at.after(granule(ttl)),
     };
     let last = touched.map_or(saved, |touched| touched.max(saved));
@@ -66,8 +66,8 @@ pub(super) fn unchanged(row: &StreamRow) -> Guard {
 impl Streams {
     fn deadline(&self, row: &StreamRow) -> Option<Timestamp> {
         let touched = self.memory.touched(row.stream);
-        let knows_all = !self.parts.node.is_shared;
-        deadline(row, touched, knows_all)
+        let is_exclusive = !self.parts.node.is_shared;
+        deadline(row, touched, is_exclusive)
     }
 
     pub(super) fn has_expired(&self, row: &StreamRow) -> bool {

@@ -38,21 +38,19 @@ pub(crate) struct TimerTask {
 
 impl TimerTask {
     pub(crate) async fn run(self: Arc<Self>) {
-        while !self.parts.node.is_closing() {
+        let node = &self.parts.node;
+        while !node.is_closing() {
             if let Err(error) = self.load().await {
                 tracing::error!(%error, "timers not readable");
                 self.queue.set_stale();
-                self.parts
-                    .node
-                    .rest(self.parts.node.settings.lease_ttl)
-                    .await;
+                node.rest(node.settings.lease_ttl).await;
                 continue;
             }
-            let due = self.queue.take_due(self.parts.node.now());
+            let due = self.queue.take_due(node.now());
             for timers in due.chunks(HEADS_AT_ONCE) {
                 self.fire(timers).await;
             }
-            let sleep = self.parts.node.runtime.sleep(self.sleep_duration());
+            let sleep = node.runtime.sleep(self.sleep_duration());
             let changed = std::pin::pin!(poll_fn(|context| self.queue.poll_changed(context)));
             select(sleep, changed).await;
         }
@@ -214,11 +212,8 @@ impl TimerTask {
     fn retry(self: &Arc<Self>, timer: TimerRow, error: &StoreError) {
         if error.is_damage() {
             self.parts.watchers.unreadable(timer.stream, error);
-            let until = self
-                .parts
-                .node
-                .now()
-                .after(self.parts.node.settings.sweep_interval);
+            let node = &self.parts.node;
+            let until = node.now().after(node.settings.sweep_interval);
             self.queue.ignore_until(timer.stream, until);
             return;
         }

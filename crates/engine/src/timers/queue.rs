@@ -53,7 +53,7 @@ impl TimerQueue {
     /// read again.
     pub(crate) fn hint(&self, due: Timestamp) {
         let mut state = lock(&self.0);
-        if due <= state.loaded_until && !state.knows(due) {
+        if due <= state.loaded_until && !state.has_due_at(due) {
             state.stale = true;
             state.signal();
         }
@@ -145,7 +145,7 @@ impl TimerQueue {
 
 impl State {
     /// Returns whether a timer is due at exactly this time.
-    fn knows(&self, due: Timestamp) -> bool {
+    fn has_due_at(&self, due: Timestamp) -> bool {
         let first = TimerRow {
             due,
             stream: StreamNumber(0),

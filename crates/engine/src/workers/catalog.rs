@@ -96,10 +96,8 @@ impl Catalog {
                 return Ok(());
             }
             let bytes = serde_json::to_vec(&listing).map_err(damaged)?;
-            let name = StreamName::of_user(PATH);
-            let written = self
-                .committer
-                .write_document(name, document.as_ref(), bytes.into());
+            let (name, committer) = (StreamName::of_user(PATH), &self.committer);
+            let written = committer.write_document(name, document.as_ref(), bytes.into());
             if written.await? {
                 self.replace(listing);
                 return Ok(());

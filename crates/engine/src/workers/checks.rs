@@ -53,14 +53,12 @@ impl Workers {
             return Ok(());
         };
         if !declared.is_accepted(event.as_str()) {
-            let accepted = declared.accepts().unwrap_or_default().join(", ");
-            let (workflow, event) = (run.workflow.to_string(), event.to_string());
-            return Err(EventNotAccepted {
-                workflow,
-                event,
-                accepted,
-            }
-            .into());
+            let error = EventNotAccepted {
+                workflow: run.workflow.to_string(),
+                event: event.to_string(),
+                accepted: declared.accepts().unwrap_or_default().join(", "),
+            };
+            return Err(error.into());
         }
         let checked = declared.check_event(event.as_str(), payload);
         Ok(checked.map_err(mismatch(|| format!("the payload of event `{event}`")))?)

@@ -113,11 +113,7 @@ impl Workers {
     }
 
     async fn keep_catalog_current(self: Arc<Self>) {
-        loop {
-            self.node.rest(self.node.settings.sweep_interval).await;
-            if self.node.is_closing() {
-                return;
-            }
+        while self.node.rest(self.node.settings.sweep_interval).await {
             if let Err(error) = self.catalog.refresh().await {
                 tracing::warn!(%error, "catalog of workflows not readable");
             }

@@ -104,7 +104,7 @@ impl Controller {
             }
             Outcome::Duplicate { .. } => Ok(Copied::Created(RunStatus::Running)),
             Outcome::Refused(refusal) => {
-                let is_same = self.is_copy(&name, &created).await?;
+                let is_same = self.is_copy(name, &created).await?;
                 Ok(Copied::Refused { refusal, is_same })
             }
         }
@@ -112,17 +112,12 @@ impl Controller {
 
     /// Returns whether the journal of that name began as the same copy, including location and
     /// edit.
-    async fn is_copy(&self, name: &StreamName, created: &Created) -> Result<bool, StoreError> {
-        let Some(head) = self
-            .parts
-            .node
-            .store
-            .head(StreamRef::Name(name.clone()))
-            .await?
-        else {
+    async fn is_copy(&self, name: StreamName, created: &Created) -> Result<bool, StoreError> {
+        let node = &self.parts.node;
+        let Some(head) = node.store.head(StreamRef::Name(name)).await? else {
             return Ok(false);
         };
-        let first = self.parts.node.first_record(head.number).await?;
+        let first = node.first_record(head.number).await?;
         let first = first.map(|entry| entry.record.body);
         Ok(matches!(first, Some(Body::Created(found)) if found.forked_from == created.forked_from))
     }

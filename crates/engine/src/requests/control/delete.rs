@@ -69,12 +69,8 @@ impl Controller {
     ) -> Result<Vec<StreamNumber>, StoreError> {
         let mut streams = Vec::new();
         for generation in (Generation::FIRST.0..=latest.0).rev() {
-            let head = self
-                .parts
-                .node
-                .generation(run, Generation(generation))
-                .await?;
-            streams.extend(head.map(|head| head.number));
+            let head = self.parts.node.generation(run, Generation(generation));
+            streams.extend(head.await?.map(|head| head.number));
         }
         Ok(streams)
     }

@@ -57,17 +57,11 @@ impl Controller {
 
     /// The background task that applies the retention periodically.
     pub(crate) async fn keep_applying_retention(self: Arc<Self>) {
-        if self.parts.node.settings.retention.keeps_everything() {
+        let node = &self.parts.node;
+        if node.settings.retention.keeps_everything() {
             return;
         }
-        while !self.parts.node.is_closing() {
-            self.parts
-                .node
-                .rest(self.parts.node.settings.retention_interval)
-                .await;
-            if self.parts.node.is_closing() {
-                return;
-            }
+        while node.rest(node.settings.retention_interval).await {
             match self.apply_retention().await {
                 Ok(deleted) if deleted.is_empty() => {}
                 Ok(deleted) => tracing::info!(runs = deleted.len(), "expired runs deleted"),
