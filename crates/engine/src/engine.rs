@@ -85,7 +85,7 @@ impl Engine {
         })
     }
 
-    /// The roles of this node.
+    /// Returns the roles of this node.
     #[must_use]
     pub fn roles(&self) -> Roles {
         self.core.parts.node.settings.roles
@@ -249,7 +249,7 @@ impl Engine {
         self.core.parts.workers.known().await
     }
 
-    /// The streams of users.
+    /// Returns the streams of users.
     #[must_use]
     pub fn streams(&self) -> Streams {
         self.core.streams.clone()
@@ -302,13 +302,13 @@ impl Engine {
         counters.stats(hot_runs, timers_near)
     }
 
-    /// How commits were grouped into batches since the engine was opened.
+    /// Returns how commits were grouped into batches since the engine was opened.
     #[must_use]
     pub fn grouping(&self) -> Grouping {
         self.core.parts.committer.grouping()
     }
 
-    /// The number of runs in memory.
+    /// Returns the number of runs in memory.
     #[must_use]
     pub fn hot_runs(&self) -> usize {
         self.core.parts.resident.len()

@@ -19,7 +19,7 @@ impl Role {
     /// All roles.
     pub const ALL: [Self; 3] = [Self::Api, Self::Worker, Self::Timers];
 
-    /// The name of the role.
+    /// Returns the name of the role.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -50,7 +50,7 @@ impl Committer {
         }
     }
 
-    /// The task that runs the senders. However it ends, no caller goes on waiting for it.
+    /// Returns the task that runs the senders. However it ends, no caller goes on waiting for it.
     pub(crate) fn task(&self, watchers: Arc<Watchers>) -> impl Future<Output = ()> + Send + use<> {
         let running = Running(self.queue.clone());
         let (node, availability) = (self.node.clone(), self.availability.clone());

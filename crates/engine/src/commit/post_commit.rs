@@ -35,7 +35,7 @@ struct RareEffects {
 }
 
 impl PostCommit {
-    /// The effects of a commit to a run.
+    /// Returns the effects of a commit to a run.
     pub(crate) fn of_run(run: &RunId, commit: &Commit, timers: Vec<TimerRow>) -> Self {
         let mut effects = Self {
             known_to_executor: matches!(commit, Commit::Append(_)),
@@ -59,7 +59,7 @@ impl PostCommit {
         effects
     }
 
-    /// The effects of a commit to a user's stream.
+    /// Returns the effects of a commit to a user's stream.
     pub(crate) fn of_stream(timers: Vec<TimerRow>, closed: bool) -> Self {
         Self {
             known_to_executor: true,
@@ -68,8 +68,8 @@ impl PostCommit {
         }
     }
 
-    /// The effects of a commit that copies records. Their emissions and failures were reported
-    /// before.
+    /// Returns the effects of a commit that copies records. Their emissions and failures were
+    /// reported before.
     pub(crate) fn of_copy(commit: &Commit, timers: Vec<TimerRow>) -> Self {
         let mut effects = Self::of_timers(timers);
         for row in &commit.rows().put {
@@ -92,7 +92,8 @@ impl PostCommit {
         self.rare.get_or_insert_default()
     }
 
-    /// The hint for other nodes. The steps of an executor must not make it read its own journal.
+    /// Returns the hint for other nodes. The steps of an executor must not make it read its own
+    /// journal.
     fn hint(&self, stream: StreamNumber) -> Hint {
         match (self.stream_closed, self.known_to_executor) {
             (true, _) => Hint::Closed(stream),

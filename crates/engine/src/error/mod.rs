@@ -20,10 +20,10 @@ pub use part::{
 
 /// An error with a stable code.
 pub trait CodedError: std::error::Error {
-    /// The stable code of the error.
+    /// Returns the stable code of the error.
     fn code(&self) -> ErrorCode;
 
-    /// The error as an error object.
+    /// Returns the error as an error object.
     fn failure(&self) -> Failure {
         Failure::new(self.code(), self.to_string())
     }

@@ -12,7 +12,7 @@ use crate::commit::PostCommit;
 use crate::error::readable;
 
 impl Dispatcher {
-    /// A commit to the inbox of a run, without records.
+    /// Returns a commit to the inbox of a run, without records.
     pub(crate) fn inbox_commit(&self, head: &Head) -> DeliverCommit {
         let mut commit = DeliverCommit::new(head.number, self.parts.node.now());
         if planted::is(Bug::EventLostAtSuspension) && head.owner.is_some() {

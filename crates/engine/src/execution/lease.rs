@@ -29,7 +29,7 @@ impl NodeLease {
         self.node.store.renew(Lease { node, ttl }).await
     }
 
-    /// The task that renews the lease three times per ttl, so that two lost renewals do no harm.
+    /// Renews the lease three times per ttl, so that two lost renewals do no harm.
     pub(crate) async fn keep(self: Arc<Self>) {
         if !self.node.is_shared {
             return;

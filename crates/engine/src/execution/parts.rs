@@ -22,7 +22,7 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// A claim for this node. The store grants it if no living node has the run.
+    /// Returns a claim for this node. The store grants it if no living node has the run.
     pub(super) fn claim(&self) -> Claim {
         Claim {
             node: self.node.id,
@@ -30,14 +30,14 @@ impl Parts {
         }
     }
 
-    /// A claim for a new run, if this node has room for it.
+    /// Returns a claim for a new run, if this node has room for it.
     pub(crate) fn claim_new(&self, workflow: &Name, version: u32) -> Option<Claim> {
         let has_room = self.workers.has_room(workflow, version);
         has_room.then(|| self.claim())
     }
 
-    /// A claim for a run that something is delivered to. A run in memory resumes where it is,
-    /// whether or not there is room.
+    /// Returns a claim for a run that something is delivered to. A run in memory resumes where it
+    /// is, whether or not there is room.
     pub(crate) fn claim_for_delivery(&self, stream: StreamNumber, run: &RunRow) -> Option<Claim> {
         let worker = self.workers.executor(&run.workflow, run.version)?;
         let may_claim = !worker.is_full() || self.resident.contains(stream);

@@ -59,7 +59,7 @@ impl Recovery {
         });
     }
 
-    /// The task that sweeps periodically, in case hints get lost.
+    /// Sweeps periodically, in case hints get lost.
     pub(crate) async fn keep_sweeping(self: Arc<Self>) {
         let node = &self.parts.node;
         while !node.is_closing() {

@@ -145,7 +145,7 @@ impl ResidentRuns {
         lock(&self.state).runs.len()
     }
 
-    /// The number of runs that are executing rather than suspended.
+    /// Returns the number of runs that are executing rather than suspended.
     pub(crate) fn executing(&self) -> usize {
         let state = lock(&self.state);
         state.runs.len() - state.idle.len()

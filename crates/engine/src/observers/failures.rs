@@ -46,7 +46,7 @@ pub enum FailureEvent {
 }
 
 impl FailureEvent {
-    /// The failure that a record describes.
+    /// Returns the failure that a record describes.
     pub(crate) fn of(run: &RunId, record: &Record) -> Option<Self> {
         let at = record.time;
         let run_failed = |error: &Failure, rollback_error: Option<&Failure>| Self::Run {

@@ -192,7 +192,7 @@ impl Watch {
         Ok(None)
     }
 
-    /// The last record of the run, if it ended on this node while it was watched.
+    /// Returns the last record of the run, if it ended on this node while it was watched.
     pub(crate) fn end(&self) -> Option<Record> {
         let watched = lock(&self.watchers.watched);
         watched.get(&self.stream)?.end.clone()

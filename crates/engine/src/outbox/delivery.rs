@@ -254,7 +254,8 @@ fn start_of(child: &StartChild) -> Start {
     start
 }
 
-/// The result of a commit to the inbox. A run that has ended or was deleted needs no delivery.
+/// Returns the result of a commit to the inbox. A run that has ended or was deleted needs no
+/// delivery.
 pub(super) fn delivered(outcome: Outcome) -> Delivery {
     match outcome {
         Outcome::Committed { .. }

@@ -29,7 +29,7 @@ pub(crate) struct OutboxPump {
 }
 
 impl OutboxPump {
-    /// The task that starts deliveries.
+    /// Starts deliveries until the engine shuts down.
     pub(crate) async fn run(self: Arc<Self>) {
         let node = &self.parts.node;
         while !node.is_closing() {
@@ -51,7 +51,7 @@ impl OutboxPump {
         Ok(())
     }
 
-    /// The task that sweeps periodically, in case hints get lost.
+    /// Sweeps periodically, in case hints get lost.
     pub(crate) async fn keep_sweeping(self: Arc<Self>) {
         let node = &self.parts.node;
         while node.rest(node.settings.sweep_interval).await {

@@ -50,7 +50,7 @@ impl Requests {
 }
 
 impl PendingReply {
-    /// The outcome of sending the event.
+    /// Returns the outcome of sending the event.
     #[must_use]
     pub fn sent(&self) -> Sent {
         self.sent

@@ -26,8 +26,8 @@ pub struct SendEvent {
 }
 
 impl SendEvent {
-    /// The event that an effect sends, if it is one. Its dedup id follows from the operation that
-    /// sent it.
+    /// Returns the event that an effect sends, if it is one. Its dedup id follows from the
+    /// operation that sent it.
     pub(crate) fn of_effect(effect: &Effect) -> Option<Self> {
         let Effect::SendEvent {
             to,
@@ -107,7 +107,7 @@ impl Requests {
         self.dispatcher.deliver(&event.run, commit).await
     }
 
-    /// The error of a run that is closed.
+    /// Returns the error of a run that is closed.
     async fn finished(&self, run: RunId) -> SendError {
         match self.parts.node.find(&run).await {
             Ok((_, row)) => {
@@ -119,7 +119,7 @@ impl Requests {
     }
 }
 
-/// The commit that delivers an event to a generation of a run.
+/// Returns the commit that delivers an event to a generation of a run.
 pub(crate) fn event_commit(
     dispatcher: &Dispatcher,
     head: &Head,

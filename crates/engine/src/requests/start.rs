@@ -45,7 +45,7 @@ pub struct Start {
 }
 
 impl Start {
-    /// A start with default options.
+    /// Creates a start with default options.
     #[must_use]
     pub fn new(workflow: Name, input: Payload) -> Self {
         Self {

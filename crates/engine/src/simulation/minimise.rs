@@ -21,12 +21,12 @@ impl<'a, C: Clone, R> Minimiser<'a, C, R> {
         }
     }
 
-    /// The smallest case so far.
+    /// Returns the smallest case so far.
     pub fn smallest(&self) -> &C {
         &self.smallest
     }
 
-    /// The smallest case, and its result if it is smaller than the original.
+    /// Returns the smallest case, and its result if it is smaller than the original.
     pub fn finish(self) -> (C, Option<R>) {
         (self.smallest, self.result)
     }

@@ -36,7 +36,7 @@ pub struct VirtualRuntime {
 }
 
 impl VirtualRuntime {
-    /// A runtime whose clock starts now.
+    /// Creates a runtime whose clock starts now.
     ///
     /// # Panics
     /// Outside a tokio runtime. Its clock should be paused.
@@ -60,7 +60,7 @@ impl VirtualRuntime {
         }
     }
 
-    /// The runtime of the next process: the same clock, and the next random numbers.
+    /// Returns the runtime of the next process: the same clock, and the next random numbers.
     #[must_use]
     pub fn successor(&self) -> Self {
         Self {
@@ -79,7 +79,7 @@ impl VirtualRuntime {
         self.clock_error.store(millis, Ordering::Relaxed);
     }
 
-    /// The number of sleeps of this length that are neither over nor dropped.
+    /// Returns the number of sleeps of this length that are neither over nor dropped.
     #[must_use]
     pub fn pending_sleeps(&self, length: Duration) -> usize {
         lock(&self.sleeps).get(&length).copied().unwrap_or_default()

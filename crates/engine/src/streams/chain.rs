@@ -24,7 +24,7 @@ pub(super) struct Segment {
 pub(super) struct Chain(Vec<Segment>);
 
 impl Chain {
-    /// The chain of a stream that is not a fork.
+    /// Returns the chain of a stream that is not a fork.
     pub(super) fn single(head: &Head) -> Self {
         Self(vec![Segment {
             stream: head.number,
@@ -46,7 +46,7 @@ impl Chain {
         None
     }
 
-    /// The offset of a record number.
+    /// Returns the offset of a record number.
     pub(super) fn offset(&self, next: RecordNumber) -> Offset {
         let term = self.holder(next).map(|(segment, _)| segment.term);
         Offset {
@@ -55,7 +55,7 @@ impl Chain {
         }
     }
 
-    /// The record number of an offset, in a stream that ends at `end`.
+    /// Returns the record number of an offset, in a stream that ends at `end`.
     pub(super) fn number(
         &self,
         offset: Offset,

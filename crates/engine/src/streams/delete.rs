@@ -66,7 +66,7 @@ impl Streams {
     }
 }
 
-/// The commit that marks a stream with forks as deleted.
+/// Returns the commit that marks a stream with forks as deleted.
 fn marking(found: &Found, now: Timestamp) -> Commit {
     let marked = StreamRow {
         deleted: true,
@@ -86,7 +86,7 @@ fn marking(found: &Found, now: Timestamp) -> Commit {
     commit.into()
 }
 
-/// The key of the timer that checks the stream's expiry.
+/// Returns the key of the timer that checks the stream's expiry.
 fn timer_of(row: &StreamRow) -> Option<RowKey> {
     let due = row.looked_at?;
     Some(RowKey::Timer(timer(row.stream, due)))

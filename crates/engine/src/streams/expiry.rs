@@ -17,12 +17,12 @@ const GRANULES: u32 = 20;
 const GRANULE_MIN: Duration = Duration::from_millis(50);
 const GRANULE_MAX: Duration = Duration::from_secs(3_600);
 
-/// How far the saved last use of a stream may be behind.
+/// Returns how far the saved last use of a stream may be behind.
 pub(super) fn granule(ttl: Duration) -> Duration {
     (ttl / GRANULES).clamp(GRANULE_MIN, GRANULE_MAX)
 }
 
-/// When a stream expires, if it does. `touched` is the last use that this node knows, and
+/// Returns when a stream expires, if it does. `touched` is the last use that this node knows, and
 /// `is_exclusive` means that no other node can have used the stream.
 pub(super) fn deadline(
     row: &StreamRow,
@@ -40,7 +40,7 @@ pub(super) fn deadline(
     Some(last.after(ttl))
 }
 
-/// The timer that checks whether a stream has expired.
+/// Returns the timer that checks whether a stream has expired.
 pub(super) fn timer(stream: StreamNumber, due: Timestamp) -> TimerRow {
     TimerRow {
         due,
@@ -50,7 +50,7 @@ pub(super) fn timer(stream: StreamNumber, due: Timestamp) -> TimerRow {
     }
 }
 
-/// A commit that only changes the row of a stream, unless it has changed since it was read.
+/// Returns a commit that only changes the row of a stream, unless it has changed since it was read.
 pub(super) fn row_change(from: &StreamRow, to: StreamRow, now: Timestamp) -> RowsCommit {
     let mut commit = RowsCommit::new(from.stream, now);
     commit.guards.push(unchanged(from));
@@ -58,7 +58,7 @@ pub(super) fn row_change(from: &StreamRow, to: StreamRow, now: Timestamp) -> Row
     commit
 }
 
-/// The condition that the row of a stream has not changed since it was read.
+/// Returns the condition that the row of a stream has not changed since it was read.
 pub(super) fn unchanged(row: &StreamRow) -> Guard {
     Guard::RowIs(Row::Stream(Box::new(row.clone())))
 }

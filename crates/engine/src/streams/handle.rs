@@ -28,19 +28,19 @@ impl Streams {
         }
     }
 
-    /// The current time on the engine's clock.
+    /// Returns the current time on the engine's clock.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.parts.node.now()
     }
 
-    /// The time since an arbitrary moment, on a monotonic clock.
+    /// Returns the time since an arbitrary moment, on a monotonic clock.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         self.parts.node.runtime.elapsed()
     }
 
-    /// A random number from the engine's runtime.
+    /// Returns a random number from the engine's runtime.
     #[must_use]
     pub fn random(&self) -> u64 {
         self.parts.node.runtime.random()

@@ -22,7 +22,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// The offset after a record.
+    /// Returns the offset after a record.
     #[must_use]
     pub fn behind(&self, record: RecordNumber) -> Offset {
         Offset {
@@ -33,7 +33,7 @@ impl Journal {
 }
 
 impl Streams {
-    /// The journal of one generation of a run.
+    /// Returns the journal of one generation of a run.
     pub async fn journal(
         &self,
         run: &RunId,

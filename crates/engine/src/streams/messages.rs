@@ -29,7 +29,7 @@ pub(crate) fn messages(body: &Bytes, of: &ContentType) -> Result<Vec<Bytes>, Str
     Ok(vec![body.slice_ref(value.get().as_bytes())])
 }
 
-/// The records of the messages of one append.
+/// Returns the records of the messages of one append.
 pub(super) fn records(messages: Vec<Bytes>, time: Timestamp) -> Vec<Record> {
     let last = messages.len().saturating_sub(1);
     let record = |(index, bytes)| Record {

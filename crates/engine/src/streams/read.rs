@@ -166,13 +166,13 @@ impl Reader {
         })
     }
 
-    /// The properties of the stream when it was opened.
+    /// Returns the properties of the stream when it was opened.
     #[must_use]
     pub fn info(&self) -> &StreamInfo {
         &self.info
     }
 
-    /// The current position.
+    /// Returns the current position.
     #[must_use]
     pub fn offset(&self) -> Offset {
         self.chain.offset(self.next)

@@ -56,13 +56,15 @@ impl TimerTask {
         }
     }
 
-    /// How long the task may sleep. The clock may be set meanwhile, so the duration is limited.
+    /// Returns how long the task may sleep. The clock may be set meanwhile, so the duration is
+    /// limited.
     fn sleep_duration(&self) -> Duration {
         let left = self.parts.node.now().until(self.wake_at());
         left.min(self.parts.node.settings.timer_horizon.max(SLEEP_MIN))
     }
 
-    /// When the task has something to do. A full queue is not refilled before timers have fired.
+    /// Returns when the task has something to do. A full queue is not refilled before timers have
+    /// fired.
     fn wake_at(&self) -> Timestamp {
         let refresh_at = self.refresh_at();
         match self.queue.next_due() {
@@ -80,7 +82,7 @@ impl TimerTask {
         self.parts.node.settings.timers_in_memory_max.max(1)
     }
 
-    /// When to read further timers: half a horizon before the end of those that are loaded.
+    /// Returns when to read further timers: half a horizon before the end of those that are loaded.
     fn refresh_at(&self) -> Timestamp {
         let margin = self.parts.node.settings.timer_horizon.as_millis() / 2;
         let known = self.queue.loaded_until().as_millis();

@@ -28,7 +28,7 @@ struct State {
     changed: bool,
 }
 
-/// When a timer fires: at its time, never before.
+/// Returns when a timer fires: at its time, never before.
 fn fires_at(timer: &TimerRow) -> Timestamp {
     let early = u64::from(planted::is(Bug::TimerEarly));
     Timestamp::from_millis(timer.due.as_millis().saturating_sub(early))

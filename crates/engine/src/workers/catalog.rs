@@ -109,7 +109,7 @@ impl Catalog {
 }
 
 impl Listing {
-    /// The description of the newest version counts.
+    /// Adds a workflow, unless a newer version is listed.
     fn add(&mut self, offer: &Offer, description: &Description) {
         let newest = *offer.versions.end();
         let known = self.workflows.get(&offer.workflow);

@@ -12,8 +12,8 @@ use super::directory::Workers;
 use crate::error::{EventNotAccepted, SchemaMismatch, SendError};
 
 impl Workers {
-    /// The declarations of the code that offers this version of a workflow, or else the newest, or
-    /// of the catalog. A node that has the code checks even if it executes no runs.
+    /// Returns the declarations of the code that offers this version of a workflow, or else the
+    /// newest, or of the catalog. A node that has the code checks even if it executes no runs.
     fn declares(&self, workflow: &Name, version: u32) -> Option<Arc<dyn Declares>> {
         let worker = self.registry.find(workflow, version).or_else(|| {
             let newest = self.newest_version(workflow)?;
@@ -25,7 +25,7 @@ impl Workers {
         }
     }
 
-    /// The declared deadline of runs of a workflow.
+    /// Returns the declared deadline of runs of a workflow.
     pub(crate) fn deadline_of(&self, workflow: &Name, version: u32) -> Option<Duration> {
         self.declares(workflow, version)?.deadline()
     }

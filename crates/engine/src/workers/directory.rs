@@ -76,18 +76,19 @@ impl Workers {
         worker.is_some_and(|worker| !worker.is_full())
     }
 
-    /// The names of the workflows that this node offers, sorted.
+    /// Returns the names of the workflows that this node offers, sorted.
     pub(crate) fn offered(&self) -> Vec<Name> {
         self.registry.workflows()
     }
 
-    /// The newest version of a workflow offered by this node, or else in the catalog.
+    /// Returns the newest version of a workflow offered by this node, or else in the catalog.
     pub(crate) fn newest_version(&self, workflow: &Name) -> Option<u32> {
         let offered = self.registry.newest(workflow);
         offered.or_else(|| Some(self.catalog.get(workflow)?.newest))
     }
 
-    /// The version of a workflow that a new run gets. Another node may have added the workflow.
+    /// Returns the version of a workflow that a new run gets. Another node may have added the
+    /// workflow.
     pub(crate) async fn version_to_start(&self, workflow: &Name) -> Result<u32, StartError> {
         if let Some(version) = self.newest_version(workflow) {
             return Ok(version);
@@ -120,7 +121,7 @@ impl Workers {
         }
     }
 
-    /// Every workflow that can be started, by name.
+    /// Returns every workflow that can be started, by name.
     pub(crate) async fn known(&self) -> Result<Vec<KnownWorkflow>, Unavailable> {
         self.catalog.refresh().await?;
         let mut known = BTreeMap::new();

@@ -48,9 +48,9 @@ pub(crate) struct Cause<'a> {
 }
 
 impl Cause<'_> {
-    /// The effects of an executor's commit. `seen` is the number of records that the executor knew.
-    /// The numbers of its new records are not known yet, but they are not smaller, and `seen` of
-    /// its next commit is larger, so keys rise from commit to commit.
+    /// Returns the effects of an executor's commit. `seen` is the number of records that the
+    /// executor knew. The numbers of its new records are not known yet, but they are not smaller,
+    /// and `seen` of its next commit is larger, so keys rise from commit to commit.
     pub(crate) fn effects(
         &self,
         records: &[Record],
@@ -70,7 +70,7 @@ impl Cause<'_> {
         rows
     }
 
-    /// The effects of the end of a run that its executor does not write.
+    /// Returns the effects of the end of a run that its executor does not write.
     pub(crate) fn effects_of_end(&self, end: &Body, left: &[LeftChild]) -> Vec<Row> {
         // Sorts after the effects of its executors, whose keys begin with a digit.
         let effect = self.effect_of(end);
@@ -78,8 +78,8 @@ impl Cause<'_> {
         row.into_iter().chain(self.leave(left, "~")).collect()
     }
 
-    /// The effects of a journal that begins as a copy: the run also receives the ends of the runs
-    /// that the original waits for.
+    /// Returns the effects of a journal that begins as a copy: the run also receives the ends of
+    /// the runs that the original waits for.
     pub(crate) fn effects_of_copy(&self, open: &[ChildView]) -> Vec<Row> {
         let rows = open.iter().enumerate().filter_map(|(index, child)| {
             let effect = Effect::AwaitRun {
@@ -132,7 +132,7 @@ impl Cause<'_> {
         }
     }
 
-    /// The trace context of a child.
+    /// Returns the trace context of a child.
     fn trace_of(&self, child: &ChildStarted) -> Option<TraceParent> {
         let root = TraceRoot::new(self.generation, self.origin.identity?, self.origin.trace);
         Some(root.of(self.run).child(&child.location, &child.run))
@@ -157,7 +157,7 @@ impl Cause<'_> {
     }
 }
 
-/// The key of the effect of the n-th record of a commit.
+/// Returns the key of the effect of the n-th record of a commit.
 fn key_at(seen: RecordNumber, index: usize) -> String {
     format!("{:016x}", seen.plus(index).0)
 }

@@ -61,7 +61,7 @@ pub(crate) struct ChildFinished {
 }
 
 impl ChildFinished {
-    /// The end of a child that cannot be started or awaited.
+    /// Returns the end of a child that cannot be started or awaited.
     pub(crate) fn failed(run: &RunId, parent: &Link, failure: Failure) -> Self {
         Self {
             parent: parent.clone(),
@@ -72,7 +72,7 @@ impl ChildFinished {
         }
     }
 
-    /// The key by which repeated deliveries are recognised.
+    /// Returns the key by which repeated deliveries are recognised.
     pub(crate) fn key(&self) -> String {
         let end = Link {
             run: self.run.clone(),
@@ -85,8 +85,8 @@ impl ChildFinished {
 }
 
 impl Effect {
-    /// The run that is affected. Effects of one run on another are delivered in the order of their
-    /// causes.
+    /// Returns the run that is affected. Effects of one run on another are delivered in the order
+    /// of their causes.
     pub(crate) fn target(&self) -> &RunId {
         match self {
             Self::StartChild(start) => &start.run,
@@ -121,7 +121,8 @@ impl Effect {
     }
 }
 
-/// The outcome that the parent of a run receives. `None` if the record does not end the run.
+/// Returns the outcome that the parent of a run receives. `None` if the record does not end the
+/// run.
 pub(crate) fn outcome_of(end: &Body) -> Option<ChildOutcome> {
     let cancelled = |code, message: &str, reason: Option<&String>| {
         let reason = reason.map(|reason| format!(": {reason}"));

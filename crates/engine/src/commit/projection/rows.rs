@@ -95,7 +95,7 @@ pub(crate) fn rows_left(journal: &[Entry], stream: StreamNumber) -> Vec<RowKey> 
     rows.iter().map(Row::key).collect()
 }
 
-/// The key of a row that is no longer needed.
+/// Returns the key of a row that is no longer needed.
 pub(crate) fn obsolete_key(obsolete: Obsolete, stream: StreamNumber) -> RowKey {
     match obsolete {
         Obsolete::Timer(due, purpose, location) => RowKey::Timer(TimerRow {
@@ -149,7 +149,7 @@ fn project_record(
     }
 }
 
-/// The timer that a record sets.
+/// Returns the timer that a record sets.
 fn timer_of(body: &Body) -> Option<(Timestamp, TimerPurpose, Option<&Location>)> {
     let (due, purpose, location) = match body {
         Body::Created(r) => (r.deadline, TimerPurpose::Deadline, None),

@@ -40,7 +40,7 @@ impl<E> Default for BulkReport<E> {
 }
 
 impl<E> BulkReport<E> {
-    /// The number of runs that were changed.
+    /// Returns the number of runs that were changed.
     #[must_use]
     pub fn changed(&self) -> usize {
         let changed = |result: &Result<Done, _>| result.as_ref().is_ok_and(Done::changed);
@@ -50,7 +50,7 @@ impl<E> BulkReport<E> {
             .count()
     }
 
-    /// The runs with errors.
+    /// Returns the runs with errors.
     pub fn refused(&self) -> impl Iterator<Item = (&RunId, &E)> {
         let runs = self.runs.iter();
         runs.filter_map(|(run, result)| Some((run, result.as_ref().err()?)))

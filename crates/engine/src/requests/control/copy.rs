@@ -133,7 +133,7 @@ pub(super) enum Copied {
     },
 }
 
-/// A copy is executed at once, or waits for a worker.
+/// Returns the effect of a copy: it is executed at once, or waits for a worker.
 pub(super) fn effect_of(status: RunStatus) -> Effect {
     match status {
         RunStatus::Queued => Effect::NeedsWorker,

@@ -61,7 +61,7 @@ impl Controller {
         }
     }
 
-    /// The journals of all generations, the latest first.
+    /// Returns the journals of all generations, the latest first.
     async fn generations(
         &self,
         run: &RunId,
@@ -75,7 +75,7 @@ impl Controller {
         Ok(streams)
     }
 
-    /// The row of the idempotency key of the run.
+    /// Returns the row of the idempotency key of the run.
     async fn used_key(&self, streams: &[StreamNumber]) -> Result<Option<RowKey>, StoreError> {
         let Some(first) = streams.last() else {
             return Ok(None);

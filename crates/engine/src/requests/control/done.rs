@@ -14,7 +14,7 @@ pub struct RequestOrigin {
 }
 
 impl RequestOrigin {
-    /// The origin with this reason, if it has none.
+    /// Returns the origin with this reason, if it has none.
     pub(super) fn or_reason(&self, reason: &str) -> Self {
         Self {
             by: self.by.clone(),

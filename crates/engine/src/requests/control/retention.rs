@@ -55,7 +55,7 @@ impl Controller {
         Ok(deleted.await?.then(|| run.clone()))
     }
 
-    /// The background task that applies the retention periodically.
+    /// Applies the retention periodically.
     pub(crate) async fn keep_applying_retention(self: Arc<Self>) {
         let node = &self.parts.node;
         if node.settings.retention.keeps_everything() {

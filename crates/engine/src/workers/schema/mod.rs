@@ -78,8 +78,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A mismatch, with its message if that is needed. The length of the message is part of the
-    /// cost.
+    /// Returns a mismatch, with its message if that is needed. The length of the message is part of
+    /// the cost.
     fn wrong(self, message: impl FnOnce() -> String) -> Result<(), Misfit> {
         if !self.explains {
             return Err(Misfit::Wrong(String::new()));

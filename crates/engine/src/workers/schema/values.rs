@@ -108,7 +108,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// The size of a value. Characters of a text are counted.
+    /// Returns the size of a value. Characters of a text are counted.
     fn size(self, value: &Value) -> Result<usize, Misfit> {
         Ok(match value {
             Value::String(text) => {
