@@ -6,7 +6,7 @@ use everstep_inspect::Why;
 use everstep_model::{
     Control, Entry, Location, Record, RecordNumber, RpcId, RunId, StreamNumber, limits,
 };
-use everstep_store::{Bus, ListPage, ListQuery, RpcRow, RunRow, Store, StreamRef, Subscription};
+use everstep_store::{Bus, ListPage, ListQuery, RpcRow, RunRow, Store, Subscription};
 
 use crate::commit::Grouping;
 use crate::core::Core;
@@ -17,7 +17,7 @@ use crate::error::{
 use crate::node::Node;
 use crate::observers::{Emissions, EndedRun, Ending, Endings, FailureHook};
 use crate::requests::control::{
-    BulkProgress, BulkReport, Done, ForkRun, RequestOrigin, Revival, Settlement,
+    BulkProgress, BulkReport, Done, ForkRun, RequestOrigin, Revival, Settlement, Verb,
 };
 use crate::requests::{
     Answer, Answered, PendingReply, Records, RunInfo, SendEvent, Sent, Start, Started,
@@ -31,14 +31,11 @@ use crate::workers::{KnownWorkflow, Offered, Worker};
 use crate::{hints, shutdown};
 
 /// The parts that an engine is built from.
+#[allow(missing_docs, reason = "plain data")]
 pub struct EngineParts {
-    /// Holds all durable state.
     pub store: Arc<dyn Store>,
-    /// Carries hints between nodes.
     pub bus: Arc<dyn Bus>,
-    /// Time, randomness and tasks.
     pub runtime: Arc<dyn Runtime>,
-    /// The settings.
     pub settings: Settings,
     /// The workers in this process. Empty for an engine that only serves requests.
     pub workers: Vec<Arc<dyn Worker>>,
@@ -55,7 +52,7 @@ pub struct Engine {
 
 impl std::fmt::Debug for Engine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Engine(node {})", self.core.base.node.id)
+        write!(f, "Engine(node {})", self.core.parts.node.id)
     }
 }
 
@@ -77,7 +74,7 @@ impl Engine {
                 hints::follow(&core, hint);
             }
         };
-        let hints = core.base.node.bus.subscribe(Box::new(follow));
+        let hints = core.parts.node.bus.subscribe(Box::new(follow));
         if let Err(error) = core.start_tasks().await {
             shutdown::shutdown(&core).await;
             return Err(error);
@@ -88,62 +85,61 @@ impl Engine {
         })
     }
 
-    /// The roles of this node.
+    /// Returns the roles of this node.
     #[must_use]
     pub fn roles(&self) -> Roles {
-        self.core.base.node.settings.roles
+        self.core.parts.node.settings.roles
     }
 
     /// Starts a run, or returns the existing one.
     pub async fn start(&self, start: Start) -> Result<Started, StartError> {
-        self.core.requests.starter.start(start).await
+        self.core.requests.start(start).await
     }
 
     /// Sends an event to a run.
     pub async fn send(&self, event: SendEvent) -> Result<Sent, SendError> {
-        self.core.requests.inbox.send(event).await
+        self.core.requests.send(event).await
     }
 
     /// Sends an event to a run. The result waits for the reply.
     pub async fn ask(&self, event: SendEvent) -> Result<PendingReply, SendError> {
-        let requests = &self.core.requests;
-        requests.inbox.ask(event, requests.watcher.clone()).await
+        self.core.requests.ask(event).await
     }
 
     /// Returns the open rpc with that id.
     pub async fn open_rpc(&self, run: &RunId, rpc: &RpcId) -> Result<RpcRow, OpenRpcError> {
-        self.core.requests.inbox.open_rpc(run, rpc).await
+        self.core.requests.open_rpc(run, rpc).await
     }
 
     /// Answers an rpc.
     pub async fn answer(&self, answer: Answer) -> Result<Answered, AnswerError> {
-        self.core.requests.inbox.answer(answer).await
+        self.core.requests.answer(answer).await
     }
 
     /// Returns the row of a run in lists.
     pub async fn row(&self, run: &RunId) -> Result<RunRow, ReadError> {
-        self.core.base.node.find(run).await.map(|(_, row)| row)
+        self.core.parts.node.find(run).await.map(|(_, row)| row)
     }
 
     /// Returns a run with the state that follows from its journal.
     pub async fn inspect(&self, run: &RunId) -> Result<RunInfo, ReadError> {
-        self.core.requests.inspector.inspect(run).await
+        self.core.requests.inspect(run).await
     }
 
     /// Returns the whole journal of a run.
     pub async fn journal(&self, run: &RunId) -> Result<Vec<Entry>, ReadError> {
-        let journal = self.core.requests.inspector.journal(run).await;
+        let journal = self.core.requests.journal(run).await;
         journal.map(|(_, journal)| journal)
     }
 
     /// Returns why a run makes no progress.
     pub async fn why(&self, run: &RunId) -> Result<Why, ReadError> {
-        self.core.requests.inspector.why(run).await
+        self.core.requests.why(run).await
     }
 
     /// Returns a page of the list of runs.
     pub async fn list(&self, query: ListQuery) -> Result<ListPage, Unavailable> {
-        Ok(self.core.base.node.store.list(query).await?)
+        Ok(self.core.parts.node.store.list(query).await?)
     }
 
     /// Returns all runs that match a query, across all pages.
@@ -167,12 +163,12 @@ impl Engine {
         run: &RunId,
         known: Option<StreamNumber>,
     ) -> Result<Record, ReadError> {
-        self.core.requests.watcher.ended(run, known).await
+        self.core.requests.ended(run, known).await
     }
 
     /// Tails the records of a run.
     pub async fn records(&self, run: &RunId, from: RecordNumber) -> Result<Records, ReadError> {
-        self.core.requests.watcher.records(run, from).await
+        self.core.requests.records(run, from).await
     }
 
     /// Pauses, resumes, cancels, terminates, restarts, recovers or deletes a run.
@@ -182,8 +178,8 @@ impl Engine {
         control: Control,
         origin: RequestOrigin,
     ) -> Result<Done, ControlError> {
-        let controller = &self.core.requests.controller;
-        controller.control(run, control, origin).await
+        let verb = Verb::Control(run.clone(), control);
+        self.core.controller.perform(verb, origin).await
     }
 
     /// Settles an operation that has no result.
@@ -194,8 +190,8 @@ impl Engine {
         settlement: Settlement,
         origin: RequestOrigin,
     ) -> Result<Done, ControlError> {
-        let controller = &self.core.requests.controller;
-        controller.settle(run, location, settlement, origin).await
+        let verb = Verb::Settle(run.clone(), location.clone(), settlement);
+        self.core.controller.perform(verb, origin).await
     }
 
     /// Revives a run as a new generation.
@@ -205,13 +201,13 @@ impl Engine {
         revival: Revival,
         origin: RequestOrigin,
     ) -> Result<Done, ControlError> {
-        let controller = &self.core.requests.controller;
-        controller.revive(run, revival, origin).await
+        let verb = Verb::Revive(run.clone(), revival);
+        self.core.controller.perform(verb, origin).await
     }
 
     /// Starts another run from a point of a run. The outcome is about the new run.
     pub async fn fork(&self, fork: ForkRun, origin: RequestOrigin) -> Result<Done, ControlError> {
-        self.core.requests.controller.fork(fork, origin).await
+        self.core.controller.perform(Verb::Fork(fork), origin).await
     }
 
     /// Applies a verb to many runs, and reports the outcome for each.
@@ -222,13 +218,13 @@ impl Engine {
         origin: RequestOrigin,
         progress: impl FnMut(BulkProgress),
     ) -> BulkReport {
-        let controller = &self.core.requests.controller;
+        let controller = &self.core.controller;
         controller.bulk(runs, control, origin, progress).await
     }
 
     /// Deletes the finished runs whose retention has expired, and returns their ids.
     pub async fn apply_retention(&self) -> Result<Vec<RunId>, Unavailable> {
-        Ok(self.core.requests.retention.apply().await?)
+        Ok(self.core.controller.apply_retention().await?)
     }
 
     /// Adds a worker. Runs that waited for one are executed. The workflows it describes are kept in
@@ -237,7 +233,7 @@ impl Engine {
     /// # Errors
     /// If the store fails, or the engine shuts down.
     pub async fn offer(&self, worker: Arc<dyn Worker>) -> Result<Offered, OfferError> {
-        let offered = self.core.base.workers.offer(&worker).await?;
+        let offered = self.core.parts.workers.offer(&worker).await?;
         self.look_for_runs();
         Ok(offered)
     }
@@ -250,10 +246,10 @@ impl Engine {
 
     /// Returns every workflow that can be started, by name.
     pub async fn workflows(&self) -> Result<Vec<KnownWorkflow>, Unavailable> {
-        self.core.base.workers.known().await
+        self.core.parts.workers.known().await
     }
 
-    /// The streams of users.
+    /// Returns the streams of users.
     #[must_use]
     pub fn streams(&self) -> Streams {
         self.core.streams.clone()
@@ -262,13 +258,13 @@ impl Engine {
     /// Subscribes to the emissions of workflows.
     #[must_use]
     pub fn emissions(&self) -> Emissions {
-        self.core.base.post_commit.emissions.subscribe()
+        self.core.parts.post_commit.emissions.subscribe()
     }
 
     /// Subscribes to the ends of runs.
     #[must_use]
     pub fn endings(&self) -> Endings {
-        self.core.base.post_commit.endings.subscribe()
+        self.core.parts.post_commit.endings.subscribe()
     }
 
     /// Returns a run that has ended. `None` if it was deleted since.
@@ -276,8 +272,8 @@ impl Engine {
     /// # Errors
     /// If the store cannot be read.
     pub async fn ended_run(&self, ending: Ending) -> Result<Option<EndedRun>, Unavailable> {
-        let (node, stream) = (&self.core.base.node, ending.stream());
-        let head = node.store.head(StreamRef::Number(stream)).await?;
+        let (node, Ending(stream)) = (&self.core.parts.node, ending);
+        let head = node.head(stream).await?;
         let Some((run, generation)) = head.and_then(|head| head.name.run()) else {
             return Ok(None);
         };
@@ -294,45 +290,45 @@ impl Engine {
     /// # Errors
     /// The reason, if not.
     pub fn ready(&self) -> Result<(), Unavailable> {
-        self.core.base.committer.check_open()?;
-        self.core.base.watchers.check_open()
+        self.core.parts.committer.check_open()?;
+        self.core.parts.watchers.check_open()
     }
 
     /// Counters since the engine was opened.
     #[must_use]
     pub fn stats(&self) -> Stats {
         let (hot_runs, timers_near) = (self.hot_runs(), self.core.timers.queue.len());
-        let counters = &self.core.base.post_commit.counters;
+        let counters = &self.core.parts.post_commit.counters;
         counters.stats(hot_runs, timers_near)
     }
 
-    /// How commits were grouped into batches since the engine was opened.
+    /// Returns how commits were grouped into batches since the engine was opened.
     #[must_use]
     pub fn grouping(&self) -> Grouping {
-        self.core.base.committer.grouping()
+        self.core.parts.committer.grouping()
     }
 
-    /// The number of runs in memory.
+    /// Returns the number of runs in memory.
     #[must_use]
     pub fn hot_runs(&self) -> usize {
-        self.core.base.resident.len()
+        self.core.parts.resident.len()
     }
 
     /// Time, randomness and tasks of the engine.
     #[must_use]
     pub fn runtime(&self) -> Arc<dyn Runtime> {
-        self.core.base.node.runtime.clone()
+        self.core.parts.node.runtime.clone()
     }
 
     /// Returns whether the engine is shutting down or has shut down.
     #[must_use]
     pub fn is_closing(&self) -> bool {
-        self.core.base.node.is_closing()
+        self.core.parts.node.is_closing()
     }
 
     /// Completes when the engine begins to shut down.
     pub async fn closing(&self) {
-        let tasks = &self.core.base.node.tasks;
+        let tasks = &self.core.parts.node.tasks;
         tasks.until_closing(std::future::pending::<()>()).await;
     }
 

@@ -6,8 +6,8 @@ use crate::core::Core;
 use crate::workers::Message;
 
 pub(crate) fn follow(core: &Core, hint: Hint) {
-    let watchers = &core.base.watchers;
-    let resident = &core.base.resident;
+    let watchers = &core.parts.watchers;
+    let resident = &core.parts.resident;
     match hint {
         Hint::Advanced(stream) => watchers.grew(stream, false),
         Hint::Grew(stream) => {
@@ -21,7 +21,7 @@ pub(crate) fn follow(core: &Core, hint: Hint) {
         Hint::Timer(due) => core.timers.queue.hint(due),
         Hint::Outbox(stream) => {
             let outbox = core.outbox.clone();
-            core.base.node.spawn(async move {
+            core.parts.node.spawn(async move {
                 if let Err(error) = outbox.adopt(stream).await {
                     tracing::warn!(%error, %stream, "outbox not readable");
                 }
@@ -29,7 +29,7 @@ pub(crate) fn follow(core: &Core, hint: Hint) {
         }
         Hint::Ready(stream) => {
             let recovery = core.recovery.clone();
-            core.base.node.spawn(async move {
+            core.parts.node.spawn(async move {
                 if let Err(error) = recovery.claim_ready(stream).await {
                     tracing::warn!(%error, %stream, "ready run not claimed");
                 }

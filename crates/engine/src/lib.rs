@@ -11,7 +11,7 @@
 //! Modules depend only on those above them. Each type receives its dependencies when it is built.
 //!
 //! ```text
-//! error, roles, retention, settings, runtime, tasks, stats
+//! error, lock, roles, retention, settings, runtime, tasks, stats
 //! node, runs            store, bus, settings and tasks of this node; how runs are found and read
 //! observers             watchers, emissions, ended runs, failure hooks
 //! commit                committer, projection, side effects of durable commits
@@ -25,7 +25,7 @@
 //!
 //! Three calls go against this order, through traits that the upper module of the table owns:
 //! `commit` passes timers and effects on (`TimerSink`, `OutboxSink`), and the deletion of a run
-//! delivers its effects first (`OutboxSettler`).
+//! delivers its effects first (`OutboxFlush`).
 
 mod commit;
 mod core;
@@ -33,6 +33,7 @@ mod engine;
 mod error;
 mod execution;
 mod hints;
+mod lock;
 mod node;
 mod observers;
 mod outbox;
@@ -58,7 +59,9 @@ pub use error::{
     RunFinished, SchemaMismatch, SendError, StartError, TooManyEvents, Unavailable,
     UnknownOperation, UnknownRun, UnknownWorkflow, UnreadableJournal, WrongState,
 };
-pub use observers::{Emission, Emissions, EndedRun, Ending, Endings, FailureEvent, FailureHook};
+pub use observers::{
+    Emission, Emissions, EndedRun, Ending, Endings, FailureEvent, FailureHook, Feed,
+};
 pub use requests::control::{
     Because, BulkProgress, BulkReport, Control, Done, Effect, ForkRun, RequestOrigin, Revival,
     Settlement,

@@ -57,10 +57,11 @@ impl Node {
         self.runtime.spawn(self.tasks.counted(Box::pin(task)));
     }
 
-    /// Sleeps, unless the engine shuts down first.
-    pub(crate) async fn rest(&self, duration: Duration) {
+    /// Sleeps, unless the engine shuts down first. Returns whether it is still open.
+    pub(crate) async fn rest(&self, duration: Duration) -> bool {
         let sleep = self.runtime.sleep(duration);
         self.tasks.until_closing(sleep).await;
+        !self.is_closing()
     }
 
     /// Publishes a hint that only other nodes need.

@@ -19,7 +19,7 @@ impl Role {
     /// All roles.
     pub const ALL: [Self; 3] = [Self::Api, Self::Worker, Self::Timers];
 
-    /// The name of the role.
+    /// Returns the name of the role.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -93,8 +93,8 @@ impl<const N: usize> From<[Role; N]> for Roles {
 
 impl fmt::Display for Roles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mine = Role::ALL.into_iter().filter(|role| self.has(*role));
-        let names: Vec<&str> = mine.map(Role::as_str).collect();
+        let assigned = Role::ALL.into_iter().filter(|role| self.has(*role));
+        let names: Vec<&str> = assigned.map(Role::as_str).collect();
         f.write_str(&names.join(","))
     }
 }

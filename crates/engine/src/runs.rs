@@ -1,7 +1,9 @@
 //! Reads runs from the store: the generation that a request is about, and journals.
 
 use everstep_model::{Entry, Generation, Record, RecordNumber, RunId, StreamName, StreamNumber};
-use everstep_store::{Head, OutboxRow, ReadRequest, Row, RowKey, RunRow, StoreError, StreamRef};
+use everstep_store::{
+    Head, OutboxRow, Page, ReadRequest, Row, RowKey, RunRow, StoreError, StreamRef,
+};
 
 use crate::error::{OtherGeneration, ReadError, UnknownRun};
 use crate::node::Node;
@@ -15,21 +17,38 @@ const OUTBOX_PAGE: usize = 64;
 const RESERVED_MAX: usize = 500_000;
 
 impl Node {
+    pub(crate) async fn head(&self, stream: StreamNumber) -> Result<Option<Head>, StoreError> {
+        self.store.head(StreamRef::Number(stream)).await
+    }
+
+    pub(crate) async fn generation(
+        &self,
+        run: &RunId,
+        generation: Generation,
+    ) -> Result<Option<Head>, StoreError> {
+        let name = StreamName::of_run(run, generation);
+        self.store.head(StreamRef::Name(name)).await
+    }
+
     /// Returns the latest generation of a run. Only a run whose first generation is closed can have
     /// another.
-    pub(crate) async fn find(&self, run: &RunId) -> Result<(Head, RunRow), ReadError> {
-        let name = StreamName::of_run(run, Generation::FIRST);
-        let mut head = self.store.head(StreamRef::Name(name)).await?;
+    pub(crate) async fn latest(&self, run: &RunId) -> Result<Option<(Head, RunRow)>, StoreError> {
+        let mut head = self.generation(run, Generation::FIRST).await?;
         if head.as_ref().is_some_and(|head| head.closed)
             && let Some(Row::Generation(latest)) =
                 self.store.row(RowKey::Generation(run.clone())).await?
         {
-            head = self.store.head(StreamRef::Number(latest.stream)).await?;
+            head = self.head(latest.stream).await?;
         }
-        let found = head.and_then(|head| {
+        Ok(head.and_then(|head| {
             let row = head.run.as_deref()?.clone();
             Some((head, row))
-        });
+        }))
+    }
+
+    /// Returns the latest generation of a run, which must exist.
+    pub(crate) async fn find(&self, run: &RunId) -> Result<(Head, RunRow), ReadError> {
+        let found = self.latest(run).await?;
         found.ok_or_else(|| UnknownRun(run.clone()).into())
     }
 
@@ -43,27 +62,36 @@ impl Node {
     ) -> Result<(Head, RunRow), E> {
         let (head, row) = self.find(run).await?;
         match meant {
-            Some(meant) if meant != row.generation => Err(OtherGeneration {
-                run: run.clone(),
-                meant,
-                latest: row.generation,
+            Some(meant) if meant != row.generation => {
+                let (run, latest) = (run.clone(), row.generation);
+                Err(OtherGeneration { run, meant, latest }.into())
             }
-            .into()),
             Some(_) | None => Ok((head, row)),
         }
+    }
+
+    /// Reads about `limit` records. `None` if the stream does not exist.
+    pub(crate) async fn read(
+        &self,
+        stream: StreamNumber,
+        from: RecordNumber,
+        limit: usize,
+    ) -> Result<Option<Page>, StoreError> {
+        let bytes = usize::MAX;
+        let request = ReadRequest {
+            stream,
+            from,
+            limit,
+            bytes,
+        };
+        self.store.read(request).await
     }
 
     pub(crate) async fn first_record(
         &self,
         stream: StreamNumber,
     ) -> Result<Option<Entry>, StoreError> {
-        let request = ReadRequest {
-            stream,
-            from: RecordNumber(0),
-            limit: 1,
-            bytes: usize::MAX,
-        };
-        let page = self.store.read(request).await?;
+        let page = self.read(stream, RecordNumber(0), 1).await?;
         Ok(page.and_then(|page| page.entries.into_iter().next()))
     }
 
@@ -82,13 +110,7 @@ impl Node {
     ) -> Result<Vec<Entry>, StoreError> {
         let mut entries = Vec::new();
         loop {
-            let request = ReadRequest {
-                stream,
-                from,
-                limit: READ_PAGE,
-                bytes: usize::MAX,
-            };
-            let Some(page) = self.store.read(request).await? else {
+            let Some(page) = self.read(stream, from, READ_PAGE).await? else {
                 return Ok(entries);
             };
             let Some(last) = page.entries.last() else {

@@ -12,7 +12,7 @@ pub trait Runtime: Clock {
     /// Returns a random number.
     fn random(&self) -> u64;
 
-    /// The time since an arbitrary moment, on a monotonic clock.
+    /// Returns the time since an arbitrary moment, on a monotonic clock.
     fn elapsed(&self) -> Duration;
 
     /// Spawns a task.

@@ -20,8 +20,8 @@ pub(crate) async fn shutdown(core: &Core) {
 }
 
 async fn end(core: &Core) {
-    let resident = &core.base.resident;
-    core.base.node.tasks.stop();
+    let resident = &core.parts.resident;
+    core.parts.node.tasks.stop();
     core.timers.queue.signal();
     resident.notify_all(&Message::Stop);
     // Until the steps have finished, no other node may take over.
@@ -33,18 +33,18 @@ async fn end(core: &Core) {
             "grace period ended while steps were running, they will run again"
         );
     }
-    core.base.committer.end().await;
+    core.parts.committer.end().await;
     resident.notify_all(&Message::Lost);
-    core.base.post_commit.failures.close();
-    core.base.node.tasks.ended().await;
-    core.base.watchers.close();
+    core.parts.post_commit.failures.close();
+    core.parts.node.tasks.ended().await;
+    core.parts.watchers.close();
 }
 
 /// Waits until no run is executing, or the grace period is over.
 async fn drain(core: &Core) {
-    let node = &core.base.node;
+    let node = &core.parts.node;
     let end = node.now().after(node.settings.shutdown_grace);
-    while core.base.resident.executing() > 0 && node.now() < end {
+    while core.parts.resident.executing() > 0 && node.now() < end {
         node.runtime.sleep(POLL_INTERVAL).await;
     }
 }

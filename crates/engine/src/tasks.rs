@@ -2,12 +2,14 @@
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 
 use everstep_store::BoxFuture;
 use futures_util::future::{Either, select};
 use tokio::sync::Notify;
+
+use crate::lock::lock;
 
 #[derive(Default)]
 pub(crate) struct Tasks {
@@ -27,7 +29,7 @@ struct Running(Arc<Tasks>);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let mut state = self.0.state();
+        let mut state = lock(&self.0.state);
         state.running -= 1;
         if state.running == 0
             && let Some(waker) = state.none_left.take()
@@ -43,7 +45,7 @@ impl Tasks {
         self: &Arc<Self>,
         task: BoxFuture<'static, ()>,
     ) -> BoxFuture<'static, ()> {
-        self.state().running += 1;
+        lock(&self.state).running += 1;
         let running = Running(self.clone());
         Box::pin(async move {
             task.await;
@@ -77,7 +79,7 @@ impl Tasks {
     /// Completes when no task is left.
     pub(crate) async fn ended(&self) {
         poll_fn(|context| {
-            let mut state = self.state();
+            let mut state = lock(&self.state);
             if state.running == 0 {
                 return Poll::Ready(());
             }
@@ -85,9 +87,5 @@ impl Tasks {
             Poll::Pending
         })
         .await;
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

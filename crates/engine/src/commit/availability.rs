@@ -4,11 +4,13 @@
 //! wait, and the node reports itself as not ready. When the store returns, the engine looks for
 //! runs that it lost in the meantime.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use everstep_store::StoreError;
 use tokio::sync::Notify;
+
+use crate::lock::lock;
 
 /// The last known state of the store, as reported by the senders and the lease task.
 #[derive(Default)]
@@ -21,7 +23,7 @@ pub(crate) struct StoreAvailability {
 
 impl StoreAvailability {
     pub(crate) fn mark_unavailable(&self, error: &StoreError) {
-        *self.last_error() = Some(error.clone());
+        *lock(&self.last_error) = Some(error.clone());
         if !self.unavailable.swap(true, Ordering::AcqRel) {
             tracing::error!(%error, "store unavailable, rejecting requests");
         }
@@ -29,7 +31,7 @@ impl StoreAvailability {
 
     pub(crate) fn mark_available(&self) {
         if self.unavailable.swap(false, Ordering::AcqRel) {
-            *self.last_error() = None;
+            *lock(&self.last_error) = None;
             tracing::warn!("store available again");
             self.recovered.notify_one();
         }
@@ -44,18 +46,12 @@ impl StoreAvailability {
         if !self.is_unavailable() {
             return Ok(());
         }
-        self.last_error().clone().map_or(Ok(()), Err)
+        lock(&self.last_error).clone().map_or(Ok(()), Err)
     }
 
     /// Waits until the store becomes available after an outage. Supports a single waiter.
     pub(crate) async fn recovered(&self) {
         self.recovered.notified().await;
-    }
-
-    fn last_error(&self) -> MutexGuard<'_, Option<StoreError>> {
-        self.last_error
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

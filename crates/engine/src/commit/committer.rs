@@ -15,14 +15,14 @@ use tokio::sync::oneshot;
 use super::availability::StoreAvailability;
 use super::batch::Reply;
 use super::queue::{Grouping, Queue, stopped};
-use super::sender::{Numbering, Sender, sender_ids};
+use super::sender::{Sender, sender_ids};
 use crate::error::Unavailable;
 use crate::node::Node;
 use crate::observers::Watchers;
 
 /// The way into the store. The committer ends when the last reference to this handle is dropped.
 pub(crate) struct Committer {
-    node: Arc<Node>,
+    pub(super) node: Arc<Node>,
     queue: Arc<Queue>,
     availability: Arc<StoreAvailability>,
     /// The ids under which batches are sent. The first is the node's own.
@@ -50,7 +50,7 @@ impl Committer {
         }
     }
 
-    /// The task that runs the senders. However it ends, no caller goes on waiting for it.
+    /// Returns the task that runs the senders. However it ends, no caller goes on waiting for it.
     pub(crate) fn task(&self, watchers: Arc<Watchers>) -> impl Future<Output = ()> + Send + use<> {
         let running = Running(self.queue.clone());
         let (node, availability) = (self.node.clone(), self.availability.clone());
@@ -61,7 +61,8 @@ impl Committer {
                 node: &node,
                 watchers: &watchers,
                 availability: &availability,
-                numbering: Numbering::new(id),
+                id,
+                last_number: 0,
             });
             join_all(senders.map(Sender::run)).await;
         }

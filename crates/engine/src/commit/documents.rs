@@ -2,19 +2,16 @@
 //! Replacing one is a commit that appends the new state and drops the old one, unless another node
 //! was faster.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use everstep_model::record::Data;
 use everstep_model::{Body, Record, RecordNumber, RecordRange, StreamName, StreamNumber};
 use everstep_store::{
-    Commit, CreateCommit, DeliverCommit, Guard, Outcome, ReadRequest, Refusal, RemoveCommit,
-    StoreError, StreamRef,
+    Commit, CreateCommit, DeliverCommit, Guard, Outcome, Refusal, RemoveCommit, StoreError,
+    StreamRef,
 };
 
 use super::committer::Committer;
 use crate::error::Unavailable;
-use crate::node::Node;
 
 /// A document as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,24 +22,16 @@ pub struct Document {
     pub bytes: Bytes,
 }
 
-#[derive(Clone)]
-pub(crate) struct Documents {
-    pub(crate) node: Arc<Node>,
-    pub(crate) committer: Arc<Committer>,
-}
-
-impl Documents {
-    pub(crate) async fn read(&self, name: StreamName) -> Result<Option<Document>, StoreError> {
+impl Committer {
+    pub(crate) async fn read_document(
+        &self,
+        name: StreamName,
+    ) -> Result<Option<Document>, StoreError> {
         let Some(head) = self.node.store.head(StreamRef::Name(name)).await? else {
             return Ok(None);
         };
-        let request = ReadRequest {
-            stream: head.number,
-            from: RecordNumber(head.next.0.saturating_sub(1)),
-            limit: 2,
-            bytes: usize::MAX,
-        };
-        let page = self.node.store.read(request).await?;
+        let from = RecordNumber(head.next.0.saturating_sub(1));
+        let page = self.node.read(head.number, from, 2).await?;
         // The document may have been replaced since the head was read, so the last entry counts.
         let last = page.and_then(|page| page.entries.into_iter().last());
         Ok(last.and_then(|entry| match entry.record.body {
@@ -56,13 +45,13 @@ impl Documents {
     }
 
     /// Replaces what was read. Returns false if the document has changed since then.
-    pub(crate) async fn write(
+    pub(crate) async fn write_document(
         &self,
         name: StreamName,
         read: Option<&Document>,
         bytes: Bytes,
     ) -> Result<bool, Unavailable> {
-        self.committer.check_open()?;
+        self.check_open()?;
         let now = self.node.now();
         let record = Record {
             time: now,
@@ -73,10 +62,8 @@ impl Documents {
                 let mut commit = DeliverCommit::new(read.stream, now);
                 commit.records.push(record);
                 commit.guards.push(Guard::EndsAt(read.last.plus(1)));
-                commit.drop.push(RecordRange {
-                    first: RecordNumber(0),
-                    last: read.last,
-                });
+                let (first, last) = (RecordNumber(0), read.last);
+                commit.drop.push(RecordRange { first, last });
                 commit.into()
             }
             None => {
@@ -85,25 +72,25 @@ impl Documents {
                 commit.into()
             }
         };
-        match self.committer.commit(commit).await? {
+        match self.commit(commit).await? {
             Outcome::Committed { .. } | Outcome::Duplicate { .. } => Ok(true),
             Outcome::Refused(
                 Refusal::Exists(_) | Refusal::NoStream | Refusal::EndsElsewhere(_),
             ) => Ok(false),
-            Outcome::Refused(refusal) => Err(StoreError::Unavailable {
-                detail: refusal.to_string(),
+            Outcome::Refused(refusal) => {
+                let detail = refusal.to_string();
+                Err(StoreError::Unavailable { detail }.into())
             }
-            .into()),
         }
     }
 
     /// Removes a document. Returns false if it does not exist.
-    pub(crate) async fn remove(&self, name: StreamName) -> Result<bool, StoreError> {
+    pub(crate) async fn remove_document(&self, name: StreamName) -> Result<bool, StoreError> {
         let Some(head) = self.node.store.head(StreamRef::Name(name)).await? else {
             return Ok(false);
         };
         let commit = RemoveCommit::new(vec![head.number], self.node.now());
-        let outcome = self.committer.commit(commit).await?;
+        let outcome = self.commit(commit).await?;
         Ok(matches!(outcome, Outcome::Committed { .. }))
     }
 }

@@ -15,6 +15,5 @@ mod sender;
 pub(crate) use availability::StoreAvailability;
 pub(crate) use committer::Committer;
 pub use documents::Document;
-pub(crate) use documents::Documents;
 pub(crate) use post_commit::{OutboxSink, PostCommit, PostCommitSink, TimerSink};
 pub use queue::Grouping;

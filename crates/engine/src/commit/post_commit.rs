@@ -7,10 +7,12 @@ use everstep_model::{Body, RunId, StreamNumber};
 use everstep_store::{Commit, Hint, OutboxRow, Row, TimerRow};
 
 use crate::node::Node;
-use crate::observers::{
-    Emission, EmissionSource, EndingSource, FailureEvent, FailureHooks, Watchers,
-};
+use crate::observers::{Emission, Ending, FailureEvent, FailureHooks, FeedSource, Watchers};
 use crate::stats::{Counters, Tally};
+
+/// The numbers of items that are kept for slow subscribers.
+const EMISSIONS_BUFFERED: usize = 1_024;
+const ENDINGS_BUFFERED: usize = 16_384;
 
 /// Everything that must happen after a commit has become durable.
 #[derive(Default)]
@@ -33,7 +35,7 @@ struct RareEffects {
 }
 
 impl PostCommit {
-    /// The effects of a commit to a run.
+    /// Returns the effects of a commit to a run.
     pub(crate) fn of_run(run: &RunId, commit: &Commit, timers: Vec<TimerRow>) -> Self {
         let mut effects = Self {
             known_to_executor: matches!(commit, Commit::Append(_)),
@@ -57,7 +59,7 @@ impl PostCommit {
         effects
     }
 
-    /// The effects of a commit to a user's stream.
+    /// Returns the effects of a commit to a user's stream.
     pub(crate) fn of_stream(timers: Vec<TimerRow>, closed: bool) -> Self {
         Self {
             known_to_executor: true,
@@ -66,8 +68,8 @@ impl PostCommit {
         }
     }
 
-    /// The effects of a commit that copies records. Their emissions and failures were reported
-    /// before.
+    /// Returns the effects of a commit that copies records. Their emissions and failures were
+    /// reported before.
     pub(crate) fn of_copy(commit: &Commit, timers: Vec<TimerRow>) -> Self {
         let mut effects = Self::of_timers(timers);
         for row in &commit.rows().put {
@@ -90,7 +92,8 @@ impl PostCommit {
         self.rare.get_or_insert_default()
     }
 
-    /// The hint for other nodes. The steps of an executor must not make it read its own journal.
+    /// Returns the hint for other nodes. The steps of an executor must not make it read its own
+    /// journal.
     fn hint(&self, stream: StreamNumber) -> Hint {
         match (self.stream_closed, self.known_to_executor) {
             (true, _) => Hint::Closed(stream),
@@ -118,8 +121,8 @@ pub(crate) trait OutboxSink: Send + Sync {
 pub(crate) struct PostCommitSink {
     node: Arc<Node>,
     watchers: Arc<Watchers>,
-    pub(crate) emissions: EmissionSource,
-    pub(crate) endings: EndingSource,
+    pub(crate) emissions: FeedSource<Emission>,
+    pub(crate) endings: FeedSource<Ending>,
     pub(crate) failures: FailureHooks,
     pub(crate) counters: Counters,
     timers: Arc<dyn TimerSink>,
@@ -137,8 +140,8 @@ impl PostCommitSink {
         Self {
             node,
             watchers,
-            emissions: EmissionSource::default(),
-            endings: EndingSource::default(),
+            emissions: FeedSource::new(EMISSIONS_BUFFERED),
+            endings: FeedSource::new(ENDINGS_BUFFERED),
             failures,
             counters: Counters::default(),
             timers,
@@ -152,7 +155,7 @@ impl PostCommitSink {
         self.counters.add(effects.tally);
         self.watchers.grew(stream, effects.stream_closed);
         if effects.run_ended {
-            self.endings.publish(stream);
+            self.endings.publish(Ending(stream));
         }
         if let Some(rows) = outbox.filter(|rows| !rows.is_empty()) {
             self.outbox.written(rows);

@@ -1,13 +1,15 @@
 //! The queue of the committer: commits gather here while a batch is in flight.
 
 use std::future::poll_fn;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::task::{Poll, Waker};
 
 use everstep_store::{Commit, StoreError};
 
 use super::batch::{Batch, Reply};
 use super::in_flight::InFlight;
+
+use crate::lock::lock;
 
 /// How commits were grouped into batches since the engine was opened. Each batch is one sync.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,12 +40,12 @@ struct State {
 
 impl Queue {
     pub(super) fn allow_several_in_flight(&self) {
-        self.state().in_flight = Some(InFlight::default());
+        lock(&self.0).in_flight = Some(InFlight::default());
     }
 
     /// Queues a commit. Once the committer has ended, calls the reply at once.
     pub(super) fn push(&self, mut commit: Commit, reply: Reply) {
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         if state.ended {
             drop(state);
             return reply(&mut commit, Err(stopped()));
@@ -60,7 +62,7 @@ impl Queue {
         &self,
         commits: impl Iterator<Item = (Commit, Reply)>,
     ) -> Result<(), StoreError> {
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         if state.ended {
             return Err(stopped());
         }
@@ -75,7 +77,7 @@ impl Queue {
     /// has ended.
     pub(super) async fn take(&self, batch: &mut Batch) -> bool {
         poll_fn(|context| {
-            let mut guard = self.state();
+            let mut guard = lock(&self.0);
             let state = &mut *guard;
             if state.queued.len() > 0 && state.take(batch) {
                 return Poll::Ready(true);
@@ -97,7 +99,7 @@ impl Queue {
 
     /// Marks a batch as written, after its replies were called.
     pub(super) fn landed(&self, batch: &mut Batch) {
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         if let Some(in_flight) = &mut state.in_flight {
             in_flight.landed(batch);
         }
@@ -106,12 +108,12 @@ impl Queue {
     }
 
     pub(super) fn grouping(&self) -> Grouping {
-        self.state().grouping
+        lock(&self.0).grouping
     }
 
     /// Ends the committer once everything queued is written.
     pub(super) fn close(&self) {
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         state.closed = true;
         wake_senders(state);
     }
@@ -119,7 +121,7 @@ impl Queue {
     /// Waits until everything queued is written and nothing more will be.
     pub(super) async fn ended(&self) {
         poll_fn(|context| {
-            let mut state = self.state();
+            let mut state = lock(&self.0);
             if state.ended && state.sending == 0 {
                 return Poll::Ready(());
             }
@@ -131,18 +133,14 @@ impl Queue {
 
     /// Ends the committer at once and fails all queued commits.
     pub(super) fn abort(&self) {
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         state.ended = true;
         let mut queued = std::mem::take(&mut state.queued);
         drop(state);
         queued.reply(std::iter::repeat_with(|| Err(stopped())));
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         state.sending = 0;
         wake_all(state);
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

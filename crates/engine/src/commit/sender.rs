@@ -37,7 +37,9 @@ pub(super) struct Sender<'a> {
     pub(super) node: &'a Node,
     pub(super) watchers: &'a Watchers,
     pub(super) availability: &'a StoreAvailability,
-    pub(super) numbering: Numbering,
+    pub(super) id: NodeId,
+    /// The number of the last commit that was sent.
+    pub(super) last_number: u64,
 }
 
 impl Sender<'_> {
@@ -56,7 +58,7 @@ impl Sender<'_> {
         if !self.node.is_shared {
             return self.node.store.commit(commits).await;
         }
-        self.numbering.assign(commits);
+        self.number(commits);
         let mut attempts = 0;
         loop {
             match self.node.store.commit(commits).await {
@@ -79,6 +81,17 @@ impl Sender<'_> {
         }
     }
 
+    /// Numbers commits, so that each takes effect once even if it is sent repeatedly.
+    fn number(&mut self, commits: &mut [Commit]) {
+        for commit in commits {
+            self.last_number += 1;
+            commit.set_id(CommitId {
+                node: self.id,
+                number: self.last_number,
+            });
+        }
+    }
+
     fn reply(&self, batch: &mut Batch, written: Result<Vec<Outcome>, StoreError>) {
         match written {
             Ok(outcomes) => {
@@ -94,28 +107,6 @@ impl Sender<'_> {
                 }
                 batch.reply(std::iter::repeat_with(|| Err(error.clone())));
             }
-        }
-    }
-}
-
-/// Numbers the commits of a sender, so that each takes effect once even if it is sent repeatedly.
-pub(super) struct Numbering {
-    sender: NodeId,
-    last: u64,
-}
-
-impl Numbering {
-    pub(super) fn new(sender: NodeId) -> Self {
-        Self { sender, last: 0 }
-    }
-
-    fn assign(&mut self, commits: &mut [Commit]) {
-        for commit in commits {
-            self.last += 1;
-            commit.set_id(CommitId {
-                node: self.sender,
-                number: self.last,
-            });
         }
     }
 }

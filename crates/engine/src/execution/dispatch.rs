@@ -9,12 +9,12 @@ use everstep_model::{
 };
 use everstep_store::{
     AppendCommit, DeliverCommit, Executor, ExecutorLease, Fence, Guard, Hint, InboxLease, Outcome,
-    Refusal, StoreError, StreamRef,
+    Refusal, StoreError,
 };
 
-use super::claims::Claims;
 use super::mailbox::Mailbox;
-use super::seat::{Executors, LocalSeat};
+use super::parts::Parts;
+use super::seat::LocalSeat;
 use crate::commit::OutboxSink;
 use crate::commit::projection::Origin;
 use crate::workers::{Activation, Message, Worker};
@@ -33,8 +33,7 @@ pub(crate) struct Claimed {
 }
 
 pub(crate) struct Dispatcher {
-    pub(crate) executors: Arc<Executors>,
-    pub(crate) claims: Arc<Claims>,
+    pub(crate) parts: Arc<Parts>,
     pub(crate) outbox: Arc<dyn OutboxSink>,
 }
 
@@ -42,20 +41,20 @@ impl Dispatcher {
     /// Wakes a run after something landed in its inbox. `claim` is set if the commit claimed the
     /// run.
     pub(crate) fn wake(self: &Arc<Self>, stream: StreamNumber, claim: Option<Fence>) {
-        let resident = &self.executors.resident;
+        let resident = &self.parts.resident;
         match claim {
             Some(fence) => {
                 if !resident.resume(stream, fence) {
                     let mailbox = self.enter_memory(stream, fence);
                     let dispatcher = self.clone();
-                    self.executors.node.spawn(async move {
+                    self.parts.node.spawn(async move {
                         dispatcher.activate_cold(stream, fence, mailbox).await;
                     });
                 }
             }
             None => {
                 if !resident.notify(stream, Message::Grew) {
-                    self.executors.node.bus.publish(Hint::Ready(stream));
+                    self.parts.node.bus.publish(Hint::Ready(stream));
                 }
             }
         }
@@ -64,14 +63,14 @@ impl Dispatcher {
     /// Claims a run that is ready and executes it. Returns whether it was claimed. A run that
     /// cannot be read is left as it is; errors are about the store.
     pub(crate) async fn claim(self: &Arc<Self>, stream: StreamNumber) -> Result<bool, StoreError> {
-        let executors = &self.executors;
-        if executors.node.is_closing() {
+        let parts = &self.parts;
+        if parts.node.is_closing() {
             return Ok(false);
         }
-        let mut commit = DeliverCommit::new(stream, executors.node.now());
-        commit.lease = InboxLease::Claim(self.claims.claim());
+        let mut commit = DeliverCommit::new(stream, parts.node.now());
+        commit.lease = InboxLease::Claim(self.parts.claim());
         commit.ready = Some(true);
-        match executors.committer.commit(commit).await? {
+        match parts.committer.commit(commit).await? {
             Outcome::Committed {
                 taken: Some(fence), ..
             } => {
@@ -79,7 +78,7 @@ impl Dispatcher {
                 Ok(true)
             }
             Outcome::Refused(Refusal::Unreadable(error)) => {
-                executors.watchers.unreadable(stream, &error);
+                parts.watchers.unreadable(stream, &error);
                 Ok(false)
             }
             Outcome::Committed { .. } | Outcome::Duplicate { .. } | Outcome::Refused(_) => {
@@ -92,7 +91,7 @@ impl Dispatcher {
     /// meanwhile.
     pub(crate) fn enter_memory(&self, stream: StreamNumber, fence: Fence) -> Arc<Mailbox> {
         let mailbox = Arc::new(Mailbox::default());
-        let resident = &self.executors.resident;
+        let resident = &self.parts.resident;
         resident.add(stream, fence.epoch, mailbox.clone());
         mailbox
     }
@@ -101,10 +100,10 @@ impl Dispatcher {
     async fn activate_cold(&self, stream: StreamNumber, fence: Fence, mailbox: Arc<Mailbox>) {
         let activated = self.try_activate_cold(stream, fence, mailbox.clone()).await;
         if !matches!(activated, Ok(true)) {
-            self.executors.resident.remove(stream, &mailbox);
+            self.parts.resident.remove(stream, &mailbox);
         }
         if let Err(error) = activated {
-            self.executors.watchers.unreadable(stream, &error);
+            self.parts.watchers.unreadable(stream, &error);
         }
     }
 
@@ -114,8 +113,8 @@ impl Dispatcher {
         fence: Fence,
         mailbox: Arc<Mailbox>,
     ) -> Result<bool, StoreError> {
-        let node = &self.executors.node;
-        let Some(head) = node.store.head(StreamRef::Number(stream)).await? else {
+        let node = &self.parts.node;
+        let Some(head) = node.head(stream).await? else {
             return Ok(false);
         };
         let Some(row) = head.run else {
@@ -131,10 +130,8 @@ impl Dispatcher {
             mailbox,
             takeovers: head.takeovers,
         };
-        let worker = self
-            .claims
-            .workers
-            .executor(&claimed.workflow, claimed.version);
+        let workers = &self.parts.workers;
+        let worker = workers.executor(&claimed.workflow, claimed.version);
         if head.takeovers > limits::TAKEOVERS_MAX {
             let inbox = head.frame.inbox_count;
             self.pause_without_progress(&claimed, inbox).await;
@@ -163,7 +160,7 @@ impl Dispatcher {
             number: RecordNumber(0),
             record: first,
         };
-        let workers = &self.claims.workers;
+        let workers = &self.parts.workers;
         match workers.executor(&claimed.workflow, claimed.version) {
             Some(worker) => self.activate(&worker, claimed, vec![first]),
             // The worker was removed while the run was created.
@@ -172,7 +169,7 @@ impl Dispatcher {
     }
 
     fn activate(&self, worker: &Arc<dyn Worker>, claimed: Claimed, journal: Vec<Entry>) {
-        let node = &self.executors.node;
+        let node = &self.parts.node;
         if journal.len() as u64 > node.settings.journal_records_warn {
             tracing::warn!(run = %claimed.run, records = journal.len(), "long journal, replay is slow");
         }
@@ -183,7 +180,7 @@ impl Dispatcher {
             run: claimed.run.clone(),
             generation: claimed.generation,
             stream: claimed.stream,
-            executors: self.executors.clone(),
+            parts: self.parts.clone(),
             mailbox: claimed.mailbox,
             origin: Origin::of(&journal),
             fence: claimed.fence,
@@ -205,8 +202,8 @@ impl Dispatcher {
     async fn release(&self, claimed: Claimed) {
         let mut commit = self.executor_commit(&claimed);
         commit.status = Some(RunStatus::Queued);
-        let _ = self.executors.committer.commit(commit).await;
-        let resident = &self.executors.resident;
+        let _ = self.parts.committer.commit(commit).await;
+        let resident = &self.parts.resident;
         resident.remove(claimed.stream, &claimed.mailbox);
     }
 
@@ -227,7 +224,7 @@ impl Dispatcher {
         commit.guards.push(Guard::InboxSeen(inbox));
         commit.ready = Some(false);
         commit.status = Some(RunStatus::Paused);
-        let _ = self.executors.committer.commit(commit).await;
+        let _ = self.parts.committer.commit(commit).await;
     }
 
     fn executor_commit(&self, claimed: &Claimed) -> AppendCommit {
@@ -237,7 +234,7 @@ impl Dispatcher {
             seen: RecordNumber(u64::MAX),
             progress: false,
         };
-        let mut commit = AppendCommit::new(claimed.stream, executor, self.executors.node.now());
+        let mut commit = AppendCommit::new(claimed.stream, executor, self.parts.node.now());
         commit.lease = ExecutorLease::Release;
         commit
     }

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use everstep_model::Timestamp;
 
-use super::resident::ResidentRuns;
-use crate::node::Node;
+use super::parts::Parts;
 
 /// The minimum interval between evictions, so that many runs that suspended together do not wake
 /// the task one by one.
 const INTERVAL_MIN: Duration = Duration::from_millis(250);
 
-pub(crate) async fn evict_idle(node: Arc<Node>, resident: Arc<ResidentRuns>) {
+pub(crate) async fn evict_idle(parts: Arc<Parts>) {
+    let Parts { node, resident, .. } = &*parts;
     let idle_max = node.settings.hot_idle_max;
     let idle_millis = u64::try_from(idle_max.as_millis()).unwrap_or(u64::MAX);
     while !node.is_closing() {

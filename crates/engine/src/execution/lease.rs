@@ -29,18 +29,18 @@ impl NodeLease {
         self.node.store.renew(Lease { node, ttl }).await
     }
 
-    /// The task that renews the lease three times per ttl, so that two lost renewals do no harm.
+    /// Renews the lease three times per ttl, so that two lost renewals do no harm.
     pub(crate) async fn keep(self: Arc<Self>) {
         if !self.node.is_shared {
             return;
         }
         while !self.node.is_closing() {
             let usual = self.node.settings.lease_ttl / 3;
-            let rest = match self.availability.is_unavailable() {
+            let interval = match self.availability.is_unavailable() {
                 true => usual.min(RETRY_INTERVAL),
                 false => usual,
             };
-            self.node.rest(rest).await;
+            self.node.rest(interval).await;
             match self.renew().await {
                 Ok(()) => self.availability.mark_available(),
                 Err(error) => {

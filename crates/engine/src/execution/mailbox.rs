@@ -2,11 +2,12 @@
 //! one waker, no allocation when empty.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 
 use everstep_store::Fence;
 
+use crate::lock::lock;
 use crate::workers::Message;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +34,7 @@ struct State {
 
 impl Mailbox {
     pub(crate) fn push(&self, letter: impl Into<Letter>) {
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         state.messages.push_back(letter.into());
         let waker = state.waker.take();
         drop(state);
@@ -43,7 +44,7 @@ impl Mailbox {
     }
 
     pub(crate) fn poll(&self, context: &mut Context<'_>) -> Poll<Letter> {
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         match state.messages.pop_front() {
             Some(letter) => Poll::Ready(letter),
             None => {
@@ -54,9 +55,5 @@ impl Mailbox {
                 Poll::Pending
             }
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

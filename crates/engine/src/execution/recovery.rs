@@ -12,9 +12,9 @@ use everstep_store::{
 use futures_util::future::{join_all, select};
 
 use super::dispatch::Dispatcher;
-use super::seat::Executors;
+use super::parts::Parts;
 use crate::commit::StoreAvailability;
-use crate::workers::{Message, Workers};
+use crate::workers::Message;
 
 /// The number of ready runs read from the store at once.
 const PAGE: usize = 1_000;
@@ -24,9 +24,8 @@ const CLAIMS_AT_ONCE: usize = 256;
 const LOST_AFTER: Duration = Duration::from_secs(1);
 
 pub(crate) struct Recovery {
-    pub(crate) executors: Arc<Executors>,
+    pub(crate) parts: Arc<Parts>,
     pub(crate) dispatcher: Arc<Dispatcher>,
-    pub(crate) workers: Arc<Workers>,
     pub(crate) availability: Arc<StoreAvailability>,
 }
 
@@ -53,16 +52,16 @@ impl Recovery {
     /// Recovers runs in the background, because a worker was added or has room again.
     pub(crate) fn recover_in_background(self: &Arc<Self>) {
         let recovery = self.clone();
-        self.executors.node.spawn(async move {
+        self.parts.node.spawn(async move {
             if let Err(error) = recovery.recover().await {
                 tracing::warn!(%error, "recovery of runs failed, the next sweep retries it");
             }
         });
     }
 
-    /// The task that sweeps periodically, in case hints get lost.
+    /// Sweeps periodically, in case hints get lost.
     pub(crate) async fn keep_sweeping(self: Arc<Self>) {
-        let node = &self.executors.node;
+        let node = &self.parts.node;
         while !node.is_closing() {
             // Runs that were lost during an outage are claimed again as soon as the store returns.
             let rest = std::pin::pin!(node.rest(node.settings.sweep_interval));
@@ -80,7 +79,7 @@ impl Recovery {
 
     /// Claims every run that is ready, has no executor, and can be executed by this node.
     async fn sweep(&self) -> Result<Swept, StoreError> {
-        let node = &self.executors.node;
+        let node = &self.parts.node;
         let mut after = None;
         let mut swept = Swept::default();
         loop {
@@ -97,7 +96,7 @@ impl Recovery {
                     Some(id) if id != node.id => {}
                     // Also runs that no worker here executes any more: while this node has claimed
                     // them, no other node can.
-                    Some(_) if !self.executors.resident.contains(run.stream) => {
+                    Some(_) if !self.parts.resident.contains(run.stream) => {
                         swept.lost.push(run.stream);
                     }
                     Some(_) => self.notify_of_inbox(run.stream),
@@ -105,7 +104,8 @@ impl Recovery {
             }
             for runs in free.chunks(CLAIMS_AT_ONCE) {
                 // Checked for each chunk, because the last one may have taken the last room.
-                let has_room = |run: &&ReadyRun| self.workers.has_room(&run.workflow, run.version);
+                let workers = &self.parts.workers;
+                let has_room = |run: &&ReadyRun| workers.has_room(&run.workflow, run.version);
                 let runs = runs.iter().filter(has_room);
                 let claims = runs.map(|run| self.dispatcher.claim(run.stream));
                 for outcome in join_all(claims).await {
@@ -120,8 +120,8 @@ impl Recovery {
 
     /// Makes a run in memory read its inbox, because the hint of another node may be lost.
     fn notify_of_inbox(&self, stream: StreamNumber) {
-        if self.executors.node.is_shared {
-            self.executors.resident.notify(stream, Message::Grew);
+        if self.parts.node.is_shared {
+            self.parts.resident.notify(stream, Message::Grew);
         }
     }
 
@@ -129,7 +129,7 @@ impl Recovery {
     async fn sweep_and_take_back(&self) -> Result<usize, StoreError> {
         let mut swept = self.sweep().await?;
         if !swept.lost.is_empty() {
-            self.executors.node.rest(LOST_AFTER).await;
+            self.parts.node.rest(LOST_AFTER).await;
         }
         for streams in swept.lost.chunks(CLAIMS_AT_ONCE) {
             let claims = streams.iter().map(|stream| self.take_back(*stream));
@@ -144,7 +144,7 @@ impl Recovery {
     /// nodes. The old claim is revoked, not released: if an executor has it after all, none of its
     /// appends succeeds or counts as a repetition.
     async fn take_back(&self, stream: StreamNumber) -> Result<bool, StoreError> {
-        let Executors { node, resident, .. } = &*self.executors;
+        let Parts { node, resident, .. } = &*self.parts;
         if resident.contains(stream) {
             return Ok(false);
         }
@@ -152,8 +152,8 @@ impl Recovery {
             return Ok(false);
         };
         let has_room = self.has_room_for(&head);
-        let is_mine = head.owner.is_some_and(|owner| owner.node == node.id);
-        let Some(fence) = head.fence().filter(|_| is_mine && head.ready) else {
+        let is_own = head.owner.is_some_and(|owner| owner.node == node.id);
+        let Some(fence) = head.fence().filter(|_| is_own && head.ready) else {
             return Ok(false);
         };
         if resident.contains(stream) || node.is_closing() {
@@ -172,14 +172,14 @@ impl Recovery {
         let mut commit = AppendCommit::new(stream, executor, node.now());
         commit.lease = ExecutorLease::Revoke;
         commit.ready = Some(true);
-        match self.executors.committer.commit(commit).await? {
+        match self.parts.committer.commit(commit).await? {
             Outcome::Committed { .. } if has_room => self.dispatcher.claim(stream).await,
             Outcome::Committed { .. } => {
                 node.bus.publish(Hint::Ready(stream));
                 Ok(false)
             }
             Outcome::Refused(Refusal::Unreadable(error)) => {
-                self.executors.watchers.unreadable(stream, &error);
+                self.parts.watchers.unreadable(stream, &error);
                 Ok(false)
             }
             // The run changed concurrently. If it is free, the next sweep finds it.
@@ -188,7 +188,8 @@ impl Recovery {
     }
 
     async fn retry_diverged(&self) -> Result<(), StoreError> {
-        let workflows = self.workers.offered();
+        let workers = &self.parts.workers;
+        let workflows = workers.offered();
         if workflows.is_empty() {
             return Ok(());
         }
@@ -199,12 +200,12 @@ impl Recovery {
             ..ListQuery::default()
         };
         loop {
-            let page = self.executors.node.store.list(query.clone()).await?;
+            let page = self.parts.node.store.list(query.clone()).await?;
             for row in page.rows {
                 let name = StreamName::of_run(&row.id, row.generation);
                 let head = self.readable_head(StreamRef::Name(name)).await?;
                 if let Some(head) = head
-                    && self.workers.executor(&row.workflow, row.version).is_some()
+                    && workers.executor(&row.workflow, row.version).is_some()
                 {
                     self.dispatcher.claim(head.number).await?;
                 }
@@ -219,7 +220,7 @@ impl Recovery {
     /// Returns the head of a run. A damaged run is skipped, so that it does not prevent the
     /// recovery of others.
     async fn readable_head(&self, stream: StreamRef) -> Result<Option<Head>, StoreError> {
-        match self.executors.node.store.head(stream).await {
+        match self.parts.node.store.head(stream).await {
             Err(error) if error.is_damage() => {
                 tracing::error!(%error, "run not readable, not recovered");
                 Ok(None)
@@ -240,6 +241,6 @@ impl Recovery {
 
     fn has_room_for(&self, head: &Head) -> bool {
         let run = head.run.as_ref();
-        run.is_some_and(|run| self.workers.has_room(&run.workflow, run.version))
+        run.is_some_and(|run| self.parts.workers.has_room(&run.workflow, run.version))
     }
 }

@@ -2,7 +2,7 @@
 //! without replay.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use everstep_model::{Epoch, StreamNumber, Timestamp};
 use everstep_store::Fence;
@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use tokio::sync::Notify;
 
 use super::mailbox::{Letter, Mailbox};
+use crate::lock::lock;
 use crate::workers::Message;
 
 #[derive(Default)]
@@ -49,21 +50,19 @@ impl ResidentRuns {
     /// Adds a run that is being executed, unless it is executed under a later claim. The executor
     /// that loses the run is notified.
     pub(crate) fn add(&self, stream: StreamNumber, epoch: Epoch, mailbox: Arc<Mailbox>) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let is_late = |run: &Resident| run.epoch > epoch;
         let lost = if state.runs.get(&stream).is_some_and(is_late) {
             Some(mailbox)
         } else {
             let earlier = state.take_out(stream);
             let idle = None;
-            state.runs.insert(
-                stream,
-                Resident {
-                    mailbox,
-                    epoch,
-                    idle,
-                },
-            );
+            let run = Resident {
+                mailbox,
+                epoch,
+                idle,
+            };
+            state.runs.insert(stream, run);
             earlier.map(|run| run.mailbox)
         };
         drop(state);
@@ -77,7 +76,7 @@ impl ResidentRuns {
     /// Only a suspended executor may resume. One that is executing had lost the run without
     /// noticing, and what it has done since must not get into the journal under the new claim.
     pub(crate) fn resume(&self, stream: StreamNumber, fence: Fence) -> bool {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let Some(run) = state.runs.get_mut(&stream) else {
             return false;
         };
@@ -102,31 +101,31 @@ impl ResidentRuns {
 
     /// Sends a message to the executor of a run. Returns false if the run is not in memory.
     pub(crate) fn notify(&self, stream: StreamNumber, message: Message) -> bool {
-        let mailbox = self
-            .state()
-            .runs
-            .get(&stream)
-            .map(|run| run.mailbox.clone());
-        let Some(mailbox) = mailbox else { return false };
+        let state = lock(&self.state);
+        let Some(run) = state.runs.get(&stream) else {
+            return false;
+        };
+        let mailbox = run.mailbox.clone();
+        drop(state);
         mailbox.push(message);
         true
     }
 
     /// Removes a run and notifies its executor that it has lost the run.
     pub(crate) fn revoke(&self, stream: StreamNumber) {
-        let lost = self.state().take_out(stream);
+        let lost = lock(&self.state).take_out(stream);
         if let Some(run) = lost {
             run.mailbox.push(Message::Lost);
         }
     }
 
     pub(crate) fn contains(&self, stream: StreamNumber) -> bool {
-        self.state().runs.contains_key(&stream)
+        lock(&self.state).runs.contains_key(&stream)
     }
 
     /// Removes a run, unless another executor has it by now.
     pub(crate) fn remove(&self, stream: StreamNumber, mailbox: &Arc<Mailbox>) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let is_same = |run: &Resident| Arc::ptr_eq(&run.mailbox, mailbox);
         if state.runs.get(&stream).is_some_and(is_same) {
             state.take_out(stream);
@@ -134,24 +133,21 @@ impl ResidentRuns {
     }
 
     pub(crate) fn notify_all(&self, message: &Message) {
-        let mailboxes: Vec<_> = self
-            .state()
-            .runs
-            .values()
-            .map(|run| run.mailbox.clone())
-            .collect();
+        let state = lock(&self.state);
+        let mailboxes: Vec<_> = state.runs.values().map(|run| run.mailbox.clone()).collect();
+        drop(state);
         for mailbox in mailboxes {
             mailbox.push(message.clone());
         }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.state().runs.len()
+        lock(&self.state).runs.len()
     }
 
-    /// The number of runs that are executing rather than suspended.
+    /// Returns the number of runs that are executing rather than suspended.
     pub(crate) fn executing(&self) -> usize {
-        let state = self.state();
+        let state = lock(&self.state);
         state.runs.len() - state.idle.len()
     }
 
@@ -164,7 +160,7 @@ impl ResidentRuns {
         now: Timestamp,
         suspended_max: usize,
     ) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let is_same = |run: &&mut Resident| Arc::ptr_eq(&run.mailbox, mailbox);
         let order = state.next_idle;
         state.next_idle += 1;
@@ -185,14 +181,14 @@ impl ResidentRuns {
     }
 
     pub(super) fn longest_idle_since(&self) -> Option<Timestamp> {
-        let state = self.state();
+        let state = lock(&self.state);
         let (_, stream) = state.idle.first_key_value()?;
         state.runs.get(stream)?.idle.map(|(_, since)| since)
     }
 
     /// Evicts the runs that were suspended before a time.
     pub(super) fn evict_idle_since(&self, before: Timestamp) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let mut evicted = Vec::new();
         while let Some((&order, &stream)) = state.idle.first_key_value() {
             let since = state.runs.get(&stream).and_then(|run| run.idle);
@@ -212,76 +208,7 @@ impl ResidentRuns {
     pub(super) async fn became_idle(&self) {
         self.became_idle.notified().await;
     }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::task::{Context, Poll, Waker};
-
-    use everstep_model::Nonce;
-
-    use super::*;
-
-    const STREAM: StreamNumber = StreamNumber(1);
-
-    fn fence(epoch: u64) -> Fence {
-        Fence {
-            epoch: Epoch(epoch),
-            nonce: Nonce(epoch),
-        }
-    }
-
-    fn received(mailbox: &Mailbox) -> Option<Letter> {
-        match mailbox.poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(letter) => Some(letter),
-            Poll::Pending => None,
-        }
-    }
-
-    fn resident(epoch: u64) -> (ResidentRuns, Arc<Mailbox>) {
-        let (runs, mailbox) = (ResidentRuns::default(), Arc::<Mailbox>::default());
-        runs.add(STREAM, Epoch(epoch), mailbox.clone());
-        (runs, mailbox)
-    }
-
-    #[test]
-    fn a_suspended_executor_resumes_under_a_new_claim() {
-        let (runs, mailbox) = resident(3);
-        runs.suspend(STREAM, &mailbox, Timestamp::from_millis(0), 10);
-        assert!(runs.resume(STREAM, fence(5)));
-        assert_eq!(received(&mailbox), Some(Letter::Claim(fence(5))));
-        assert_eq!(runs.executing(), 1);
-    }
-
-    #[test]
-    fn an_executing_executor_does_not_get_a_new_claim() {
-        let (runs, mailbox) = resident(3);
-        assert!(!runs.resume(STREAM, fence(5)));
-        assert_eq!(received(&mailbox), Some(Message::Lost.into()));
-        assert!(!runs.contains(STREAM));
-    }
-
-    #[test]
-    fn a_message_about_an_older_claim_changes_nothing() {
-        let (runs, mailbox) = resident(5);
-        assert!(runs.resume(STREAM, fence(4)));
-        let late = Arc::<Mailbox>::default();
-        runs.add(STREAM, Epoch(4), late.clone());
-        assert_eq!(
-            (received(&mailbox), received(&late)),
-            (None, Some(Message::Lost.into()))
-        );
-        assert!(runs.contains(STREAM));
-    }
-
-    #[test]
-    fn whoever_had_the_run_before_is_received() {
-        let (runs, mailbox) = resident(3);
-        runs.add(STREAM, Epoch(4), Arc::default());
-        assert_eq!(received(&mailbox), Some(Message::Lost.into()));
-    }
-}
+mod tests;

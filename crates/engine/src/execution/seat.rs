@@ -13,29 +13,18 @@ use everstep_store::{
 };
 
 use super::mailbox::{Letter, Mailbox};
-use super::resident::ResidentRuns;
+use super::parts::Parts;
+use crate::commit::PostCommit;
 use crate::commit::projection::{self, Cause, Origin};
-use crate::commit::{Committer, PostCommit, PostCommitSink};
-use crate::node::Node;
-use crate::observers::Watchers;
 use crate::runtime::Runtime;
 use crate::settings::Settings;
 use crate::workers::{Append, Message, Seat, Then};
-
-/// What the executors in this process share.
-pub(crate) struct Executors {
-    pub(crate) node: Arc<Node>,
-    pub(crate) committer: Arc<Committer>,
-    pub(crate) post_commit: Arc<PostCommitSink>,
-    pub(crate) watchers: Arc<Watchers>,
-    pub(crate) resident: Arc<ResidentRuns>,
-}
 
 pub(super) struct LocalSeat {
     pub(super) run: RunId,
     pub(super) generation: Generation,
     pub(super) stream: StreamNumber,
-    pub(super) executors: Arc<Executors>,
+    pub(super) parts: Arc<Parts>,
     pub(super) mailbox: Arc<Mailbox>,
     pub(super) origin: Origin,
     pub(super) fence: Fence,
@@ -69,55 +58,61 @@ impl Seat for LocalSeat {
             seen: append.seen,
             progress: append.progress,
         };
-        let mut commit = AppendCommit::new(self.stream, executor, self.executors.node.now());
+        let mut commit = AppendCommit::new(self.stream, executor, self.parts.node.now());
         let then = append.then;
         conclude(&mut commit, then, append.inbox_seen);
         let obsolete = append.obsolete.into_iter();
-        commit
-            .rows
-            .delete
-            .extend(obsolete.map(|row| projection::obsolete_key(row, self.stream)));
-        let cause = Cause::new(self.stream, &self.run, self.generation, &self.origin);
+        let obsolete = obsolete.map(|row| projection::obsolete_key(row, self.stream));
+        commit.rows.delete.extend(obsolete);
+        let cause = Cause {
+            stream: self.stream,
+            run: &self.run,
+            generation: self.generation,
+            origin: &self.origin,
+        };
         commit.rows.put = cause.effects(&append.records, &append.left, append.seen);
         commit.records = append.records;
-        let parts = projection::Parts {
-            put: &mut commit.rows.put,
-            delete: &mut commit.rows.delete,
-            drop: &mut commit.drop,
-        };
-        let timers = projection::project(&commit.records, self.stream, parts);
+        let timers = projection::project(&commit.records, self.stream, &mut commit.rows);
+        commit.drop = projection::dropped(&commit.records);
         let commit = Commit::from(commit);
         let effects = PostCommit::of_run(&self.run, &commit, timers);
-        let (executors, mailbox) = (self.executors.clone(), self.mailbox.clone());
+        let (parts, mailbox) = (self.parts.clone(), self.mailbox.clone());
         let stream = self.stream;
         let reply = move |commit: &mut Commit, outcome| {
             let records = commit.take_records();
             let end = records.last().filter(|_| commit.closes());
-            let settled = executors.settle((stream, &mailbox), (then, end), effects, outcome);
-            mailbox.push(settled.into_message(records));
+            let outcome = parts.appended((stream, &mailbox), (then, end), effects, outcome);
+            mailbox.push(match outcome {
+                Ok((first, before)) => Message::Appended {
+                    first,
+                    before,
+                    records,
+                },
+                Err(NotAppended::Missed(came)) => Message::Missed { came, records },
+                Err(NotAppended::Lost) => Message::Lost,
+            });
         };
-        self.executors.committer.submit(commit, Box::new(reply));
+        self.parts.committer.submit(commit, Box::new(reply));
     }
 
     fn read(&self, from: RecordNumber) -> BoxFuture<'static, Result<Vec<Entry>, StoreError>> {
-        let (node, stream) = (self.executors.node.clone(), self.stream);
+        let (node, stream) = (self.parts.node.clone(), self.stream);
         Box::pin(async move { node.read_journal(stream, from).await })
     }
 
     fn runtime(&self) -> &Arc<dyn Runtime> {
-        &self.executors.node.runtime
+        &self.parts.node.runtime
     }
 
     fn settings(&self) -> &Settings {
-        &self.executors.node.settings
+        &self.parts.node.settings
     }
 }
 
 impl Drop for LocalSeat {
     /// However an executor ends, its run does not count as executing any more.
     fn drop(&mut self) {
-        let resident = &self.executors.resident;
-        resident.remove(self.stream, &self.mailbox);
+        self.parts.resident.remove(self.stream, &self.mailbox);
     }
 }
 
@@ -154,40 +149,24 @@ fn conclude(commit: &mut AppendCommit, then: Then, inbox_seen: u64) {
     }
 }
 
-/// The outcome of an append.
-enum Settled {
-    Appended {
-        first: RecordNumber,
-        before: Vec<Entry>,
-    },
+/// Why an append had no effect.
+enum NotAppended {
+    /// These inbox records were appended before.
     Missed(Vec<Entry>),
+    /// Another executor has the run.
     Lost,
 }
 
-impl Settled {
-    fn into_message(self, records: Vec<Record>) -> Message {
-        match self {
-            Self::Appended { first, before } => Message::Appended {
-                first,
-                before,
-                records,
-            },
-            Self::Missed(came) => Message::Missed { came, records },
-            Self::Lost => Message::Lost,
-        }
-    }
-}
-
-impl Executors {
+impl Parts {
     /// Called by the committer with the outcome of an append: updates the state of the engine
     /// before the executor receives the outcome.
-    fn settle(
+    fn appended(
         &self,
         (stream, mailbox): (StreamNumber, &Arc<Mailbox>),
         (then, end): (Then, Option<&Record>),
         effects: PostCommit,
         outcome: Result<Outcome, StoreError>,
-    ) -> Settled {
+    ) -> Result<(RecordNumber, Vec<Entry>), NotAppended> {
         match outcome {
             Ok(
                 Outcome::Committed { first, before, .. } | Outcome::Duplicate { first, before, .. },
@@ -211,20 +190,20 @@ impl Executors {
                 if matches!(then, Then::Release | Then::Abandon) {
                     self.node.bus.publish(Hint::Ready(stream));
                 }
-                Settled::Appended { first, before }
+                Ok((first, before))
             }
-            Ok(Outcome::Refused(Refusal::InboxGrew { missed })) => Settled::Missed(missed),
+            Ok(Outcome::Refused(Refusal::InboxGrew { missed })) => Err(NotAppended::Missed(missed)),
             Ok(Outcome::Refused(refusal)) => {
                 self.resident.remove(stream, mailbox);
                 match refusal {
                     Refusal::Unreadable(error) => self.watchers.unreadable(stream, &error),
                     refusal => tracing::debug!(%stream, %refusal, "executor lost its run"),
                 }
-                Settled::Lost
+                Err(NotAppended::Lost)
             }
             Err(_) => {
                 self.resident.remove(stream, mailbox);
-                Settled::Lost
+                Err(NotAppended::Lost)
             }
         }
     }

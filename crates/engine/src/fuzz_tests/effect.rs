@@ -3,6 +3,7 @@
 use everstep_model::Payload;
 
 use crate::commit::projection::Effect;
+use crate::requests::SendEvent;
 
 #[test]
 fn an_effect_that_decodes_is_written_so_that_it_decodes_equal() {
@@ -15,7 +16,7 @@ fn an_effect_that_decodes_is_written_so_that_it_decodes_equal() {
         };
         let written = effect.to_payload().expect("what was read is JSON");
         assert_eq!(Effect::from_payload(&written).as_ref(), Some(&effect));
-        let _ = (effect.target(), crate::outbox::event_of(&effect));
+        let _ = (effect.target(), SendEvent::of_effect(&effect));
         format!("{:?}", std::mem::discriminant(&effect))
     });
 }

@@ -2,11 +2,13 @@
 //! their own and cannot delay anything.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use everstep_model::record::FailureOutcome;
 use everstep_model::{Body, Failure, Location, Record, RunId, Timestamp};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::lock::lock;
 
 /// A failure that is recorded in a journal. Attempts are counted from 1; `retry_at` is `None` if no
 /// attempt follows.
@@ -44,12 +46,18 @@ pub enum FailureEvent {
 }
 
 impl FailureEvent {
-    /// The failure that a record describes.
+    /// Returns the failure that a record describes.
     pub(crate) fn of(run: &RunId, record: &Record) -> Option<Self> {
-        let (run, at) = (|| run.clone(), record.time);
-        match &record.body {
-            Body::StepFailed(failed) => Some(Self::Step {
-                run: run(),
+        let at = record.time;
+        let run_failed = |error: &Failure, rollback_error: Option<&Failure>| Self::Run {
+            run: run.clone(),
+            error: error.clone(),
+            rollback_error: rollback_error.cloned(),
+            at,
+        };
+        Some(match &record.body {
+            Body::StepFailed(failed) => Self::Step {
+                run: run.clone(),
                 step: failed.location.clone(),
                 attempt: failed.attempt,
                 error: failed.error.clone(),
@@ -57,29 +65,19 @@ impl FailureEvent {
                 retries_left: failed.retries_left.unwrap_or_default(),
                 retry_at: failed.retry_at,
                 at,
-            }),
-            Body::UndoFailed(failed) => Some(Self::Undo {
-                run: run(),
+            },
+            Body::UndoFailed(failed) => Self::Undo {
+                run: run.clone(),
                 step: failed.location.clone(),
                 attempt: failed.attempt,
                 error: failed.error.clone(),
                 retry_at: failed.retry_at,
                 at,
-            }),
-            Body::Failed(failed) => Some(Self::Run {
-                run: run(),
-                error: failed.error.clone(),
-                rollback_error: None,
-                at,
-            }),
-            Body::RollbackFailed(failed) => Some(Self::Run {
-                run: run(),
-                error: failed.error.clone(),
-                rollback_error: Some(failed.rollback_error.clone()),
-                at,
-            }),
-            _ => None,
-        }
+            },
+            Body::Failed(failed) => run_failed(&failed.error, None),
+            Body::RollbackFailed(failed) => run_failed(&failed.error, Some(&failed.rollback_error)),
+            _ => return None,
+        })
     }
 }
 
@@ -101,7 +99,7 @@ impl FailureHooks {
     }
 
     pub(crate) fn report(&self, event: FailureEvent) {
-        let sender = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let sender = lock(&self.0);
         if let Some(sender) = &*sender {
             let _ = sender.send(event);
         }
@@ -109,7 +107,7 @@ impl FailureHooks {
 
     /// Lets the task end once the queue is empty.
     pub(crate) fn close(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        lock(&self.0).take();
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use everstep_model::{Record, StreamNumber, limits};
 use everstep_store::StoreError;
@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
 use crate::error::Unavailable;
+use crate::lock::lock;
 use crate::node::Node;
 
 pub(crate) struct Watchers {
@@ -64,7 +65,7 @@ impl Watchers {
         if !self.is_watched(closed) {
             return;
         }
-        if let Some(watched) = self.watched().get(&stream)
+        if let Some(watched) = lock(&self.watched).get(&stream)
             && (closed || watched.for_records > 0)
         {
             watched.notify.notify_waiters();
@@ -74,7 +75,7 @@ impl Watchers {
     /// Stores the last record of a run for its watchers, so that they need not read it.
     pub(crate) fn ends_with(&self, stream: StreamNumber, end: &Record) {
         if self.is_watched(true)
-            && let Some(watched) = self.watched().get_mut(&stream)
+            && let Some(watched) = lock(&self.watched).get_mut(&stream)
         {
             watched.end = Some(end.clone());
         }
@@ -106,7 +107,7 @@ impl Watchers {
 
     /// Ends every wait because the store accepts no writes.
     pub(crate) fn store_failed(&self, error: &StoreError) {
-        *self.failed() = Some(error.clone());
+        *lock(&self.failed) = Some(error.clone());
         self.has_failed.store(true, Ordering::Release);
         self.notify_all();
     }
@@ -114,12 +115,12 @@ impl Watchers {
     /// Records that the store accepts writes.
     pub(crate) fn store_works(&self) {
         if self.has_failed.swap(false, Ordering::AcqRel) {
-            *self.failed() = None;
+            *lock(&self.failed) = None;
         }
     }
 
     fn notify_all(&self) {
-        for watched in self.watched().values() {
+        for watched in lock(&self.watched).values() {
             watched.notify.notify_waiters();
         }
     }
@@ -129,7 +130,7 @@ impl Watchers {
         if self.closed.load(Ordering::Acquire) {
             return Err(Unavailable::ShuttingDown);
         }
-        match &*self.failed() {
+        match &*lock(&self.failed) {
             Some(error) => Err(Unavailable::Store(error.clone())),
             None => Ok(()),
         }
@@ -149,27 +150,20 @@ impl Watchers {
         }
         Ok(())
     }
-
-    fn failed(&self) -> MutexGuard<'_, Option<StoreError>> {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn watched(&self) -> MutexGuard<'_, FxHashMap<StreamNumber, Watched>> {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// Watches a stream until it is dropped.
 pub(crate) struct Watch {
     watchers: Arc<Watchers>,
-    stream: StreamNumber,
+    pub(crate) stream: StreamNumber,
     only_end: bool,
-    notify: Arc<Notify>,
+    /// Notified when the stream changes.
+    pub(crate) notify: Arc<Notify>,
 }
 
 impl Watch {
     pub(crate) fn new(watchers: Arc<Watchers>, stream: StreamNumber, only_end: bool) -> Self {
-        let mut watched = watchers.watched();
+        let mut watched = lock(&watchers.watched);
         let entry = watched.entry(stream).or_default();
         *entry.count(only_end) += 1;
         let notify = entry.notify.clone();
@@ -181,10 +175,6 @@ impl Watch {
             only_end,
             notify,
         }
-    }
-
-    pub(crate) fn stream(&self) -> StreamNumber {
-        self.stream
     }
 
     /// Calls `read`, and if that returns `None`, waits until the stream changes. The wait begins
@@ -202,21 +192,16 @@ impl Watch {
         Ok(None)
     }
 
-    /// Notified when the stream changes.
-    pub(crate) fn notify(&self) -> Arc<Notify> {
-        self.notify.clone()
-    }
-
-    /// The last record of the run, if it ended on this node while it was watched.
+    /// Returns the last record of the run, if it ended on this node while it was watched.
     pub(crate) fn end(&self) -> Option<Record> {
-        let watched = self.watchers.watched();
+        let watched = lock(&self.watchers.watched);
         watched.get(&self.stream)?.end.clone()
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        let mut watched = self.watchers.watched();
+        let mut watched = lock(&self.watchers.watched);
         if let Some(entry) = watched.get_mut(&self.stream) {
             *entry.count(self.only_end) -= 1;
             if entry.for_end + entry.for_records == 0 {

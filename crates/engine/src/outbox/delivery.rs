@@ -4,20 +4,16 @@
 use std::sync::Arc;
 
 use everstep_model::planted::{self, Bug};
-use everstep_model::record::{CancelRequested, ChildFinished as FinishedRecord, ChildOutcome};
-use everstep_model::{ErrorCode, Failure, Link, Record, RunId, StreamName, StreamNumber};
-use everstep_store::{Head, Outcome, Refusal, StoreError, StreamRef};
+use everstep_model::record::{CancelRequested, ChildFinished as FinishedRecord};
+use everstep_model::{ErrorCode, Failure, Link, Record, RunId, StreamNumber};
+use everstep_store::{Head, Outcome, Refusal, StoreError};
 
 use super::pending_starts::is_start_pending;
-use super::sent_event::event_of;
-use crate::commit::Committer;
 use crate::commit::projection::{ChildFinished, Effect, Origin, StartChild, outcome_of};
-use crate::error::{CodedError, ControlError, OtherWorkflow, ReadError, StartError, Unavailable};
-use crate::execution::Inbox;
-use crate::node::Node;
+use crate::error::{CodedError, ControlError, OtherWorkflow, StartError, UnknownRun};
+use crate::execution::{Dispatcher, Parts};
 use crate::requests::control::{RequestOrigin, Terminator};
-use crate::requests::{Start, Starter};
-use crate::workers::Workers;
+use crate::requests::{Requests, SendEvent, Start};
 
 /// The result of a delivery.
 #[derive(Debug)]
@@ -33,11 +29,9 @@ pub(super) enum Delivery {
 }
 
 pub(crate) struct Deliverer {
-    pub(crate) node: Arc<Node>,
-    pub(crate) committer: Arc<Committer>,
-    pub(crate) workers: Arc<Workers>,
-    pub(crate) inbox: Arc<Inbox>,
-    pub(crate) starter: Arc<Starter>,
+    pub(crate) parts: Arc<Parts>,
+    pub(crate) dispatcher: Arc<Dispatcher>,
+    pub(crate) requests: Arc<Requests>,
     pub(crate) terminator: Arc<Terminator>,
 }
 
@@ -50,7 +44,7 @@ impl Deliverer {
             Effect::CancelRun { run, parent } => self.cancel_child(&run, &parent).await,
             Effect::TerminateRun { run, parent } => self.terminate_child(&run, &parent).await,
             effect @ Effect::SendEvent { .. } => {
-                let event = event_of(&effect).into_iter().collect();
+                let event = SendEvent::of_effect(&effect).into_iter().collect();
                 let delivery = self.deliver_events(event).await.pop();
                 Ok(delivery.unwrap_or(Delivery::Done))
             }
@@ -60,17 +54,16 @@ impl Deliverer {
 
     async fn start_child(&self, child: StartChild) -> Result<Delivery, ControlError> {
         if child.run == child.parent.run {
-            return self
-                .refuse_child(&child, &waits_for_itself(&child.run))
-                .await;
+            let failure = waits_for_itself(&child.run);
+            return self.refuse_child(&child, failure).await;
         }
-        match self.starter.start(start_of(&child)).await {
+        match self.requests.start(start_of(&child)).await {
             Ok(started) if started.created => Ok(Delivery::Done),
             Ok(started) => {
                 if planted::is(Bug::ChildStartedTwice) {
                     let mut other = start_of(&child);
                     other.id = None;
-                    if let Err(error) = self.starter.start(other).await {
+                    if let Err(error) = self.requests.start(other).await {
                         return Ok(Delivery::Later(error.to_string()));
                     }
                 }
@@ -78,28 +71,25 @@ impl Deliverer {
             }
             Err(StartError::UnknownWorkflow(_)) => self.start_elsewhere(&child).await,
             Err(StartError::Unavailable(error)) => Err(error.into()),
-            Err(error) => self.refuse_child(&child, &error.failure()).await,
+            Err(error) => self.refuse_child(&child, error.failure()).await,
         }
     }
 
     /// Leaves the start to another node if the child does not exist, because this node does not
     /// know the workflow.
     async fn start_elsewhere(&self, child: &StartChild) -> Result<Delivery, ControlError> {
-        match self.node.find(&child.run).await {
-            Ok((head, row)) if row.workflow == child.workflow => {
-                self.adopt(child, head.number).await
-            }
-            Ok((_, row)) => {
-                let error = OtherWorkflow {
-                    run: row.id,
-                    workflow: row.workflow,
-                    asked: child.workflow.clone(),
-                };
-                self.refuse_child(child, &error.failure()).await
-            }
-            Err(ReadError::UnknownRun(_)) => Ok(Delivery::Elsewhere),
-            Err(ReadError::Unavailable(error)) => Err(error.into()),
+        let Some((head, row)) = self.parts.node.latest(&child.run).await? else {
+            return Ok(Delivery::Elsewhere);
+        };
+        if row.workflow == child.workflow {
+            return self.adopt(child, head.number).await;
         }
+        let error = OtherWorkflow {
+            run: row.id,
+            workflow: row.workflow,
+            asked: child.workflow.clone(),
+        };
+        self.refuse_child(child, error.failure()).await
     }
 
     /// Handles a child that exists. If this operation started it, the child reports its end by
@@ -119,28 +109,19 @@ impl Deliverer {
     }
 
     async fn await_run(&self, run: &RunId, parent: &Link) -> Result<Delivery, ControlError> {
-        let failed = |failure| ChildFinished {
-            parent: parent.clone(),
-            run: run.clone(),
-            generation: parent.generation,
-            identity: None,
-            outcome: ChildOutcome::Failed(failure),
-        };
+        let failed = |failure| ChildFinished::failed(run, parent, failure);
         if *run == parent.run {
             return self.report_end(failed(waits_for_itself(run))).await;
         }
-        let (head, row) = match self.node.find(run).await {
-            Ok(found) => found,
-            Err(ReadError::UnknownRun(error)) => {
-                // The copied journal may have caused a start that is not delivered yet.
-                if self.open_parent(parent).await?.is_some()
-                    && is_start_pending(&self.node, run).await?
-                {
-                    return Ok(Delivery::Later("the run is not started yet".to_owned()));
-                }
-                return self.report_end(failed(error.failure())).await;
+        let Some((head, row)) = self.parts.node.latest(run).await? else {
+            // The copied journal may have caused a start that is not delivered yet.
+            if self.open_parent(parent).await?.is_some()
+                && is_start_pending(&self.parts.node, run).await?
+            {
+                return Ok(Delivery::Later("the run is not started yet".to_owned()));
             }
-            Err(ReadError::Unavailable(error)) => return Err(error.into()),
+            let failure = UnknownRun(run.clone()).failure();
+            return self.report_end(failed(failure)).await;
         };
         if !head.closed {
             return Ok(match self.open_parent(parent).await? {
@@ -148,7 +129,7 @@ impl Deliverer {
                 None => Delivery::Done,
             });
         }
-        let end = self.node.last_record(&head).await?;
+        let end = self.parts.node.last_record(&head).await?;
         let outcome = end.and_then(|end| outcome_of(&end.body));
         let finished = match outcome {
             Some(outcome) => ChildFinished {
@@ -166,36 +147,30 @@ impl Deliverer {
     }
 
     /// Returns the run that waits, if it is open. A later run with the same id does not wait.
-    async fn open_parent(&self, parent: &Link) -> Result<Option<Head>, Unavailable> {
-        let name = StreamName::of_run(&parent.run, parent.generation);
-        let head = self.node.store.head(StreamRef::Name(name)).await?;
+    async fn open_parent(&self, parent: &Link) -> Result<Option<Head>, StoreError> {
+        let (run, generation) = (&parent.run, parent.generation);
+        let head = self.parts.node.generation(run, generation).await?;
         let Some(head) = head.filter(|head| !head.closed) else {
             return Ok(None);
         };
-        let is_it = match parent.identity {
+        let is_same = match parent.identity {
             Some(_) => self.origin(head.number).await?.identity == parent.identity,
             None => true,
         };
-        Ok(is_it.then_some(head))
+        Ok(is_same.then_some(head))
     }
 
     /// Reports to the parent that the child cannot be started.
     async fn refuse_child(
         &self,
         child: &StartChild,
-        failure: &Failure,
+        failure: Failure,
     ) -> Result<Delivery, ControlError> {
         if child.detached {
             tracing::warn!(child = %child.run, parent = %child.parent.run, %failure, "detached child not started");
             return Ok(Delivery::Done);
         }
-        let finished = ChildFinished {
-            parent: child.parent.clone(),
-            run: child.run.clone(),
-            generation: child.parent.generation,
-            identity: None,
-            outcome: ChildOutcome::Failed(failure.clone()),
-        };
+        let finished = ChildFinished::failed(&child.run, &child.parent, failure);
         self.report_end(finished).await
     }
 
@@ -203,7 +178,7 @@ impl Deliverer {
         let Some(head) = self.open_parent(&finished.parent).await? else {
             return Ok(Delivery::Done);
         };
-        let mut commit = self.inbox.commit(&head);
+        let mut commit = self.dispatcher.inbox_commit(&head);
         commit.dedup = Some(format!("child:{}", finished.key()));
         let parent = finished.parent;
         commit.records.push(Record {
@@ -215,7 +190,7 @@ impl Deliverer {
             }
             .into(),
         });
-        let outcome = self.inbox.deliver(&parent.run, commit).await?;
+        let outcome = self.dispatcher.deliver(&parent.run, commit).await?;
         Ok(delivered(outcome))
     }
 
@@ -223,7 +198,7 @@ impl Deliverer {
         let Some(head) = self.open_child(run, parent).await? else {
             return Ok(Delivery::Done);
         };
-        let mut commit = self.inbox.commit(&head);
+        let mut commit = self.dispatcher.inbox_commit(&head);
         commit.dedup = Some(format!("cancel:{}", parent.key()));
         commit.records.push(Record {
             time: commit.now,
@@ -234,7 +209,7 @@ impl Deliverer {
             }
             .into(),
         });
-        let outcome = self.inbox.deliver(run, commit).await?;
+        let outcome = self.dispatcher.deliver(run, commit).await?;
         Ok(delivered(outcome))
     }
 
@@ -245,31 +220,26 @@ impl Deliverer {
                 reason: Some(left_by(parent)),
             };
             let terminator = &self.terminator;
-            terminator
-                .terminate_generation(run, head.number, origin)
-                .await?;
+            let done = terminator.terminate_generation(run, head.number, origin);
+            done.await?;
         }
         Ok(Delivery::Done)
     }
 
     /// Returns the child that this operation started, if it is open. Runs that were only awaited
     /// are not ended.
-    async fn open_child(&self, run: &RunId, parent: &Link) -> Result<Option<Head>, Unavailable> {
-        let head = match self.node.find(run).await {
-            Ok((head, _)) => head,
-            Err(ReadError::UnknownRun(_)) => return Ok(None),
-            Err(ReadError::Unavailable(error)) => return Err(error),
-        };
-        if head.closed {
+    async fn open_child(&self, run: &RunId, parent: &Link) -> Result<Option<Head>, StoreError> {
+        let found = self.parts.node.latest(run).await?;
+        let Some((head, _)) = found.filter(|(head, _)| !head.closed) else {
             return Ok(None);
-        }
+        };
         let started_by = self.origin(head.number).await?.parent;
         let is_its_own = started_by.is_some_and(|starter| starter.may_be(parent));
         Ok(is_its_own.then_some(head))
     }
 
     async fn origin(&self, stream: StreamNumber) -> Result<Origin, StoreError> {
-        let first = self.node.first_record(stream).await?;
+        let first = self.parts.node.first_record(stream).await?;
         Ok(Origin::of(first.as_slice()))
     }
 }
@@ -284,7 +254,8 @@ fn start_of(child: &StartChild) -> Start {
     start
 }
 
-/// The result of a commit to the inbox. A run that has ended or was deleted needs no delivery.
+/// Returns the result of a commit to the inbox. A run that has ended or was deleted needs no
+/// delivery.
 pub(super) fn delivered(outcome: Outcome) -> Delivery {
     match outcome {
         Outcome::Committed { .. }

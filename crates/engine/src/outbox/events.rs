@@ -1,12 +1,12 @@
 //! Delivers events. Events of one run to another keep their order because they are written
 //! together.
 
-use everstep_model::{Generation, RunId, StreamName, StreamNumber};
-use everstep_store::{Outcome, Refusal, RunRow, StoreError, StreamRef};
+use everstep_model::{Generation, RunId, StreamNumber};
+use everstep_store::{Commit, Head, Outcome, Refusal, RunRow, StoreError};
 
 use super::delivery::{Deliverer, Delivery, delivered};
 use crate::commit::PostCommit;
-use crate::error::{ReadError, readable};
+use crate::error::readable;
 use crate::requests::{SendEvent, event_commit};
 
 /// The number of events to one run that are delivered at once.
@@ -16,49 +16,50 @@ impl Deliverer {
     /// Sends events to one run, in order. If one cannot be delivered, none of those after it are:
     /// all are in one batch, in which nothing happens between them.
     pub(super) async fn deliver_events(&self, events: Vec<SendEvent>) -> Vec<Delivery> {
+        let delivered = self.try_deliver_events(events).await;
+        delivered.unwrap_or_else(|error| vec![Delivery::Later(error.to_string())])
+    }
+
+    async fn try_deliver_events(
+        &self,
+        events: Vec<SendEvent>,
+    ) -> Result<Vec<Delivery>, StoreError> {
         let Some(first) = events.first() else {
-            return Vec::new();
+            return Ok(Vec::new());
         };
         let run = first.run.clone();
-        let all = |delivery: fn() -> Delivery| events.iter().map(|_| delivery()).collect();
-        let (head, row) = match self.node.find(&run).await {
-            Ok((head, row)) if !head.closed => (head, row),
-            Ok(_) | Err(ReadError::UnknownRun(_)) => {
-                tracing::warn!(%run, events = events.len(), "events dropped, their run has ended or does not exist");
-                return all(|| Delivery::Done);
-            }
-            Err(error) => return vec![Delivery::Later(error.to_string())],
+        let found = self.parts.node.latest(&run).await?;
+        let Some((head, row)) = found.filter(|(head, _)| !head.closed) else {
+            tracing::warn!(%run, events = events.len(), "events dropped, their run has ended or does not exist");
+            return Ok(events.iter().map(|_| Delivery::Done).collect());
         };
-        let known = match self.known_before(&run, row.generation, &events).await {
-            Ok(known) => known,
-            Err(error) => return vec![Delivery::Later(error.to_string())],
-        };
-        let rejected = events.iter().map(|event| self.is_rejected(&row, event));
-        let over: Vec<bool> = known
-            .into_iter()
-            .zip(rejected)
-            .map(|(known, rejected)| known || rejected)
-            .collect();
-        let fresh = events.iter().zip(&over).filter(|(_, over)| !**over);
-        let commits = fresh.map(|(event, _)| event_commit(&self.inbox, &head, event, None).into());
-        match self.committer.commit_all(commits.collect()).await {
-            Ok(outcomes) => {
-                self.events_landed(head.number, &outcomes);
-                let mut fresh = outcomes.into_iter().map(delivered_event);
-                let delivered = over.into_iter().map_while(|over| match over {
-                    true => Some(Delivery::Done),
-                    false => fresh.next(),
-                });
-                delivered.collect()
+        let mut skipped = self.known_before(&run, row.generation, &events).await?;
+        let mut commits = Vec::new();
+        for (event, skipped) in events.iter().zip(&mut skipped) {
+            *skipped |= self.is_rejected(&row, event);
+            if !*skipped {
+                commits.push(self.event_commit(&head, event));
             }
-            Err(error) => vec![Delivery::Later(error.to_string())],
         }
+        let outcomes = self.parts.committer.commit_all(commits).await?;
+        self.events_landed(head.number, &outcomes);
+        let mut fresh = outcomes.into_iter().map(delivered_event);
+        let delivered = skipped.into_iter().map_while(|skipped| match skipped {
+            true => Some(Delivery::Done),
+            false => fresh.next(),
+        });
+        Ok(delivered.collect())
+    }
+
+    fn event_commit(&self, head: &Head, event: &SendEvent) -> Commit {
+        event_commit(&self.dispatcher, head, event, None).into()
     }
 
     /// Returns whether the workflow rejects an event. The sender does not wait, so this is only
     /// logged.
     fn is_rejected(&self, run: &RunRow, event: &SendEvent) -> bool {
-        let checked = self.workers.check_event(run, &event.name, &event.payload);
+        let workers = &self.parts.workers;
+        let checked = workers.check_event(run, &event.name, &event.payload);
         if let Err(error) = &checked {
             tracing::warn!(run = %run.id, sender = ?event.by, %error, "event of another run rejected");
         }
@@ -76,14 +77,10 @@ impl Deliverer {
     ) -> Result<Vec<bool>, StoreError> {
         let mut known = vec![false; events.len()];
         for generation in Generation::FIRST.0..latest.0 {
-            let name = StreamName::of_run(run, Generation(generation));
-            let Some(head) = self.node.store.head(StreamRef::Name(name)).await? else {
-                continue;
-            };
-            let commits = events
-                .iter()
-                .map(|event| event_commit(&self.inbox, &head, event, None).into());
-            let outcomes = self.committer.commit_all(commits.collect()).await?;
+            let head = self.parts.node.generation(run, Generation(generation));
+            let Some(head) = head.await? else { continue };
+            let commits = events.iter().map(|event| self.event_commit(&head, event));
+            let outcomes = self.parts.committer.commit_all(commits.collect()).await?;
             for (known, outcome) in known.iter_mut().zip(outcomes) {
                 *known |= matches!(readable(outcome)?, Outcome::Duplicate { .. });
             }
@@ -100,7 +97,7 @@ impl Deliverer {
         let landed: Vec<_> = landed.collect();
         if !landed.is_empty() {
             let claim = landed.into_iter().flatten().next();
-            self.inbox.landed(stream, PostCommit::default(), claim);
+            self.dispatcher.landed(stream, PostCommit::default(), claim);
         }
     }
 }

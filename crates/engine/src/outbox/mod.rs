@@ -9,15 +9,12 @@
 
 mod delivery;
 mod events;
+mod flush;
 mod pending_starts;
 mod pump;
 mod queue;
 mod routes;
-mod sent_event;
-mod settle;
 
 pub(crate) use delivery::Deliverer;
 pub(crate) use pump::OutboxPump;
 pub(crate) use queue::OutboxQueue;
-#[cfg(test)]
-pub(crate) use sent_event::event_of;

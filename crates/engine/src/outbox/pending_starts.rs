@@ -1,9 +1,9 @@
 //! Runs whose start is recorded in the outbox and not delivered yet.
 
 use everstep_model::RunId;
+use everstep_store::StoreError;
 
 use crate::commit::projection::Effect;
-use crate::error::ReadError;
 use crate::node::Node;
 
 /// The number of effects read at once.
@@ -11,7 +11,7 @@ const PAGE: usize = 1_000;
 
 /// Returns whether a run that was not found will be started, or has been meanwhile. The effect is
 /// removed only after the run exists, so if neither is found, the run is looked up again.
-pub(super) async fn is_start_pending(node: &Node, run: &RunId) -> Result<bool, ReadError> {
+pub(super) async fn is_start_pending(node: &Node, run: &RunId) -> Result<bool, StoreError> {
     let mut after = None;
     loop {
         let page = node.store.outbox(after, PAGE).await?;
@@ -20,16 +20,10 @@ pub(super) async fn is_start_pending(node: &Node, run: &RunId) -> Result<bool, R
         };
         after = Some((last.stream, last.key.clone()));
         let starts_it = |effect| matches!(effect, Effect::StartChild(start) if start.run == *run);
-        let mut effects = page
-            .iter()
-            .filter_map(|row| Effect::from_payload(&row.effect));
-        if effects.any(starts_it) {
+        let effects = page.iter().map(|row| &row.effect);
+        if effects.filter_map(Effect::from_payload).any(starts_it) {
             return Ok(true);
         }
     }
-    match node.find(run).await {
-        Ok(_) => Ok(true),
-        Err(ReadError::UnknownRun(_)) => Ok(false),
-        Err(error) => Err(error),
-    }
+    Ok(node.latest(run).await?.is_some())
 }

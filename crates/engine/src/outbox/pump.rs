@@ -14,35 +14,31 @@ use super::delivery::{Deliverer, Delivery};
 use super::events::EVENTS_AT_ONCE;
 use super::queue::OutboxQueue;
 use super::routes::{Route, Routes, Waiting};
-use super::sent_event::event_of;
+use crate::commit::OutboxSink;
 use crate::commit::projection::Effect;
-use crate::commit::{Committer, OutboxSink};
-use crate::node::Node;
-use crate::requests::{RunWatcher, SendEvent};
+use crate::execution::Parts;
+use crate::requests::SendEvent;
 
 /// The number of effects read from the store at once.
 const PAGE: usize = 1_000;
 
 pub(crate) struct OutboxPump {
-    pub(crate) node: Arc<Node>,
-    pub(crate) committer: Arc<Committer>,
+    pub(crate) parts: Arc<Parts>,
     pub(crate) queue: Arc<OutboxQueue>,
     pub(crate) deliverer: Arc<Deliverer>,
-    pub(crate) watcher: Arc<RunWatcher>,
 }
 
 impl OutboxPump {
-    /// The task that starts deliveries.
+    /// Starts deliveries until the engine shuts down.
     pub(crate) async fn run(self: Arc<Self>) {
-        while !self.node.is_closing() {
+        let node = &self.parts.node;
+        while !node.is_closing() {
             while let Some((route, waiting)) = self.queue.next() {
                 let pump = self.clone();
-                self.node.spawn(async move {
-                    pump.deliver_route(route, waiting).await;
-                });
+                node.spawn(async move { pump.deliver_route(route, waiting).await });
             }
             let changed = std::pin::pin!(self.queue.changed());
-            let late = std::pin::pin!(self.node.rest(self.node.settings.sweep_interval));
+            let late = std::pin::pin!(node.rest(node.settings.sweep_interval));
             select(changed, late).await;
         }
     }
@@ -55,13 +51,10 @@ impl OutboxPump {
         Ok(())
     }
 
-    /// The task that sweeps periodically, in case hints get lost.
+    /// Sweeps periodically, in case hints get lost.
     pub(crate) async fn keep_sweeping(self: Arc<Self>) {
-        loop {
-            self.node.rest(self.node.settings.sweep_interval).await;
-            if self.node.is_closing() {
-                return;
-            }
+        let node = &self.parts.node;
+        while node.rest(node.settings.sweep_interval).await {
             if let Err(error) = self.sweep().await {
                 tracing::warn!(%error, "outbox not readable");
             }
@@ -72,7 +65,7 @@ impl OutboxPump {
     async fn sweep(&self) -> Result<(), StoreError> {
         let mut after = None;
         loop {
-            let page = self.node.store.outbox(after, PAGE).await?;
+            let page = self.parts.node.store.outbox(after, PAGE).await?;
             let Some(last) = page.last() else {
                 return Ok(());
             };
@@ -83,7 +76,7 @@ impl OutboxPump {
 
     /// Adds the effects of a run that another node caused and cannot deliver.
     pub(crate) async fn adopt(&self, stream: StreamNumber) -> Result<(), StoreError> {
-        self.queue.found(self.node.outbox_of(stream).await?);
+        self.queue.found(self.parts.node.outbox_of(stream).await?);
         Ok(())
     }
 
@@ -95,7 +88,7 @@ impl OutboxPump {
         }
         let mut delivered = Vec::new();
         let mut delay = None;
-        while !waiting.is_empty() && delay.is_none() && !self.node.is_closing() {
+        while !waiting.is_empty() && delay.is_none() && !self.parts.node.is_closing() {
             for delivery in self.deliver_next(&waiting).await {
                 let Some(mut next) = waiting.pop_front() else {
                     break;
@@ -106,9 +99,9 @@ impl OutboxPump {
                     Delivery::Awaiting(run) => self.retry_after_end(run, next),
                     Delivery::Elsewhere => {
                         if next.take_is_new() {
-                            self.node.hint_others(Hint::Outbox(next.stream));
+                            self.parts.node.hint_others(Hint::Outbox(next.stream));
                         }
-                        delay = Some(self.node.settings.sweep_interval);
+                        delay = Some(self.parts.node.settings.sweep_interval);
                         waiting.push_front(next);
                         break;
                     }
@@ -141,7 +134,7 @@ impl OutboxPump {
     async fn deliver_next(&self, waiting: &VecDeque<Waiting>) -> Vec<Delivery> {
         let events: Vec<SendEvent> = waiting
             .iter()
-            .map_while(|waiting| event_of(waiting.effect.as_ref()?))
+            .map_while(|waiting| SendEvent::of_effect(waiting.effect.as_ref()?))
             .take(EVENTS_AT_ONCE)
             .collect();
         if !events.is_empty() {
@@ -184,14 +177,14 @@ impl OutboxPump {
     /// Returns whether another node has delivered an effect.
     async fn is_gone(&self, waiting: &Waiting) -> bool {
         let (stream, key) = waiting.key();
-        let row = self.node.store.row(RowKey::Outbox(stream, key)).await;
+        let row = self.parts.node.store.row(RowKey::Outbox(stream, key)).await;
         matches!(row, Ok(None))
     }
 
     fn resume_later(self: &Arc<Self>, route: Route, delay: Duration) {
         let pump = self.clone();
-        self.node.spawn(async move {
-            pump.node.rest(delay).await;
+        self.parts.node.spawn(async move {
+            pump.parts.node.rest(delay).await;
             pump.queue.change(|routes| routes.resume(route));
         });
     }
@@ -202,26 +195,30 @@ impl OutboxPump {
         if delivered.is_empty() {
             return;
         }
-        let mut commit = RowsCommit::new(stream, self.node.now());
+        let mut commit = RowsCommit::new(stream, self.parts.node.now());
         let keys = delivered.iter().cloned();
         commit.rows.delete = keys.map(|key| RowKey::Outbox(stream, key)).collect();
         let queue = self.queue.clone();
         let reply = move |_: &mut Commit, _| {
             queue.forget(delivered.into_iter().map(|key| (stream, key)));
         };
-        self.committer.submit(commit, Box::new(reply));
+        self.parts.committer.submit(commit, Box::new(reply));
     }
 
     /// Retries an effect when a run has ended, or after a while in case that is not noticed.
     fn retry_after_end(self: &Arc<Self>, run: RunId, waiting: Waiting) {
         let pump = self.clone();
-        self.node.spawn(async move {
+        self.parts.node.spawn(async move {
             let ended = std::pin::pin!(async {
-                if pump.watcher.ended(&run, None).await.is_err() {
+                if pump.deliverer.requests.ended(&run, None).await.is_err() {
                     std::future::pending::<()>().await;
                 }
             });
-            let late = std::pin::pin!(pump.node.rest(pump.node.settings.sweep_interval));
+            let late = std::pin::pin!(
+                pump.parts
+                    .node
+                    .rest(pump.parts.node.settings.sweep_interval)
+            );
             select(ended, late).await;
             pump.queue.change(|routes| routes.enqueue(waiting));
         });

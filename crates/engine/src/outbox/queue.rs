@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::task::{Poll, Waker};
 
 use everstep_model::StreamNumber;
@@ -11,6 +11,7 @@ use everstep_store::OutboxRow;
 
 use super::routes::{Route, Routes, Waiting};
 use crate::commit::OutboxSink;
+use crate::lock::lock;
 
 #[derive(Default)]
 pub(crate) struct OutboxQueue(Mutex<State>);
@@ -35,16 +36,16 @@ impl OutboxSink for OutboxQueue {
 
 impl OutboxQueue {
     pub(super) fn next(&self) -> Option<(Route, VecDeque<Waiting>)> {
-        self.state().routes.next()
+        lock(&self.0).routes.next()
     }
 
     pub(super) fn forget(&self, keys: impl IntoIterator<Item = (StreamNumber, String)>) {
-        self.state().routes.forget(keys);
+        lock(&self.0).routes.forget(keys);
     }
 
     /// Changes the routes and wakes the pump.
     pub(super) fn change<T>(&self, change: impl FnOnce(&mut Routes) -> T) -> T {
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         let changed = change(&mut state.routes);
         state.changed = true;
         let mut wakers: Vec<Waker> = state.pump.take().into_iter().collect();
@@ -59,7 +60,7 @@ impl OutboxQueue {
     /// Waits until the routes change. Supports a single waiter.
     pub(super) async fn changed(&self) {
         poll_fn(|context| {
-            let mut state = self.state();
+            let mut state = lock(&self.0);
             if std::mem::take(&mut state.changed) {
                 return Poll::Ready(());
             }
@@ -72,7 +73,7 @@ impl OutboxQueue {
     /// Waits until every effect was delivered or has failed once.
     pub(super) async fn quiet(&self) {
         poll_fn(|context| {
-            let mut state = self.state();
+            let mut state = lock(&self.0);
             if state.routes.is_quiet() {
                 return Poll::Ready(());
             }
@@ -80,9 +81,5 @@ impl OutboxQueue {
             Poll::Pending
         })
         .await;
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -2,9 +2,9 @@
 
 use everstep_model::record::RpcAnswered;
 use everstep_model::{Body, Generation, Payload, Record, RecordNumber, RpcId, RunId};
-use everstep_store::{Guard, Head, Outcome, Row, RowKey, RpcRow};
+use everstep_store::{Guard, Head, Outcome, Row, RowKey, RpcRow, RunRow};
 
-use super::inbox_requests::InboxRequests;
+use super::handler::Requests;
 use super::start::check_key;
 use crate::commit::projection;
 use crate::error::{AnswerError, OpenRpcError, RpcNotOpen};
@@ -35,47 +35,30 @@ pub enum Answered {
     Duplicate(RecordNumber),
 }
 
-impl InboxRequests {
+impl Requests {
     /// Returns the open rpc with that id.
     pub(crate) async fn open_rpc(&self, run: &RunId, rpc: &RpcId) -> Result<RpcRow, OpenRpcError> {
-        let (head, _) = self.node.find(run).await?;
-        self.open_rpc_of(&head, run, rpc).await
-    }
-
-    async fn open_rpc_of(
-        &self,
-        head: &Head,
-        run: &RunId,
-        rpc: &RpcId,
-    ) -> Result<RpcRow, OpenRpcError> {
+        let (head, _) = self.parts.node.find(run).await?;
         let key = RowKey::Rpc(head.number, rpc.clone());
-        match self.node.store.row(key).await? {
+        match self.parts.node.store.row(key).await? {
             Some(Row::Rpc(row)) => Ok(row),
             _ => Err(not_open(run, rpc).into()),
         }
     }
 
     pub(crate) async fn answer(&self, answer: Answer) -> Result<Answered, AnswerError> {
-        self.committer.check_open()?;
+        self.parts.committer.check_open()?;
         answer.answer.check_size()?;
         check_key("dedup id", answer.dedup_id.as_deref())?;
-        let (head, run) = self
-            .node
-            .find_generation::<AnswerError>(&answer.run, answer.generation)
-            .await?;
-        let row = match self.open_rpc_of(&head, &answer.run, &answer.rpc).await {
-            Ok(row) => row,
-            Err(OpenRpcError::NotOpen(_)) => return self.answered_before(&answer).await,
-            Err(OpenRpcError::UnknownRun(error)) => return Err(error.into()),
-            Err(OpenRpcError::Unavailable(error)) => return Err(error.into()),
+        let (head, run) = self.generation_to_answer(&answer).await?;
+        let key = RowKey::Rpc(head.number, answer.rpc.clone());
+        let Some(Row::Rpc(row)) = self.parts.node.store.row(key.clone()).await? else {
+            return self.answered_before(&answer).await;
         };
-        self.workers
-            .check_answer(&run, &row.method, &answer.answer)?;
-        let mut commit = self.inbox.commit(&head);
-        commit.guards.push(Guard::RowPresent(RowKey::Rpc(
-            head.number,
-            answer.rpc.clone(),
-        )));
+        let workers = &self.parts.workers;
+        workers.check_answer(&run, &row.method, &answer.answer)?;
+        let mut commit = self.dispatcher.inbox_commit(&head);
+        commit.guards.push(Guard::RowPresent(key));
         commit.records.push(Record {
             time: commit.now,
             body: RpcAnswered {
@@ -87,32 +70,28 @@ impl InboxRequests {
             }
             .into(),
         });
-        let parts = projection::Parts {
-            put: &mut commit.rows.put,
-            delete: &mut commit.rows.delete,
-            drop: &mut commit.drop,
-        };
-        projection::project(&commit.records, head.number, parts);
-        match self.inbox.deliver(&answer.run, commit).await? {
+        projection::project(&commit.records, head.number, &mut commit.rows);
+        match self.dispatcher.deliver(&answer.run, commit).await? {
             Outcome::Committed { first, .. } => Ok(Answered::Accepted(first)),
             Outcome::Duplicate { first, .. } => Ok(Answered::Duplicate(first)),
             Outcome::Refused(_) => self.answered_before(&answer).await,
         }
     }
 
+    async fn generation_to_answer(&self, answer: &Answer) -> Result<(Head, RunRow), AnswerError> {
+        let node = &self.parts.node;
+        node.find_generation(&answer.run, answer.generation).await
+    }
+
     /// Looks for the same answer in the journal, for an rpc that is no longer open.
     async fn answered_before(&self, answer: &Answer) -> Result<Answered, AnswerError> {
-        let (head, _) = self
-            .node
-            .find_generation::<AnswerError>(&answer.run, answer.generation)
-            .await?;
+        let (head, _) = self.generation_to_answer(answer).await?;
         if answer.dedup_id.is_some() {
-            let journal = self.node.read_journal(head.number, RecordNumber(0)).await?;
-            let found = journal.iter().find(|entry| match &entry.record.body {
-                Body::RpcAnswered(known) => {
-                    known.rpc_id == answer.rpc && known.dedup_id == answer.dedup_id
-                }
-                _ => false,
+            let node = &self.parts.node;
+            let journal = node.read_journal(head.number, RecordNumber(0)).await?;
+            let found = journal.iter().find(|entry| {
+                matches!(&entry.record.body, Body::RpcAnswered(known)
+                    if known.rpc_id == answer.rpc && known.dedup_id == answer.dedup_id)
             });
             if let Some(entry) = found {
                 return Ok(Answered::Duplicate(entry.number));

@@ -6,19 +6,19 @@
 
 use std::sync::Arc;
 
-use everstep_model::{Body, Entry, Generation, Payload, RecordNumber, RunId, StreamName};
-use everstep_store::{StoreError, StreamRef};
+use everstep_model::{Body, Entry, Generation, Payload, RecordNumber, RunId};
+use everstep_store::StoreError;
 
-use super::inbox_requests::InboxRequests;
+use super::handler::Requests;
 use super::send::{SendEvent, Sent};
 use super::start::random_id;
-use super::watch::{Records, RunWatcher};
+use super::watch::Records;
 use crate::error::{SendError, Unavailable};
+use crate::execution::Parts;
 
 /// An event that was sent and may get a reply.
-#[derive(Debug)]
 pub struct PendingReply {
-    watcher: Arc<RunWatcher>,
+    parts: Arc<Parts>,
     run: RunId,
     id: String,
     sent: Sent,
@@ -29,21 +29,17 @@ pub struct PendingReply {
     records: Records,
 }
 
-impl InboxRequests {
+impl Requests {
     /// Sends an event whose sender waits for the reply.
-    pub(crate) async fn ask(
-        &self,
-        event: SendEvent,
-        watcher: Arc<RunWatcher>,
-    ) -> Result<PendingReply, SendError> {
-        let id = random_id(&self.node);
+    pub(crate) async fn ask(&self, event: SendEvent) -> Result<PendingReply, SendError> {
+        let id = random_id(&self.parts.node);
         let run = event.run.clone();
         let (sent, head) = self.send_from(event, Some(&id)).await?;
         let (Sent::Accepted(event) | Sent::Duplicate(event)) = sent;
         let generation = head.run.map_or(Generation::FIRST, |row| row.generation);
         Ok(PendingReply {
-            records: watcher.tail(head.number, event),
-            watcher,
+            records: Records::new(&self.parts, head.number, event),
+            parts: self.parts.clone(),
             run,
             id,
             sent,
@@ -54,7 +50,7 @@ impl InboxRequests {
 }
 
 impl PendingReply {
-    /// The outcome of sending the event.
+    /// Returns the outcome of sending the event.
     #[must_use]
     pub fn sent(&self) -> Sent {
         self.sent
@@ -83,23 +79,22 @@ impl PendingReply {
     /// Continues with the next generation of the run. Returns false if there is none, or if it does
     /// not contain the event.
     async fn follow(&mut self) -> Result<bool, StoreError> {
-        let node = self.watcher.node();
+        let node = &self.parts.node;
         let next = self.generation.next();
-        let name = StreamName::of_run(&self.run, next);
-        let Some(head) = node.store.head(StreamRef::Name(name)).await? else {
+        let Some(head) = node.generation(&self.run, next).await? else {
             return Ok(false);
         };
         let journal = node.read_journal(head.number, RecordNumber(0)).await?;
-        let is_it = |entry: &&Entry| match &entry.record.body {
+        let is_same = |entry: &&Entry| match &entry.record.body {
             Body::Event(event) => event.reply_to.as_ref() == Some(&self.id),
             _ => false,
         };
-        let Some(event) = journal.iter().find(is_it) else {
+        let Some(event) = journal.iter().find(is_same) else {
             return Ok(false);
         };
+        self.records = Records::new(&self.parts, head.number, event.number);
         self.event = event.number;
         self.generation = next;
-        self.records = self.watcher.tail(head.number, event.number);
         Ok(true)
     }
 }

@@ -1,15 +1,13 @@
 //! Reads runs: one run, and why a run makes no progress.
 
-use std::sync::Arc;
-
 use everstep_inspect::{Overview, Why, why};
 use everstep_model::{Entry, RecordNumber, RunId};
 use everstep_store::RunRow;
 
+use super::handler::Requests;
 use crate::error::ReadError;
-use crate::node::Node;
+use crate::execution::Parts;
 use crate::roles::Role;
-use crate::workers::Workers;
 
 /// A run in full.
 #[derive(Clone, Debug)]
@@ -20,12 +18,7 @@ pub struct RunInfo {
     pub overview: Overview,
 }
 
-pub(crate) struct Inspector {
-    pub(crate) node: Arc<Node>,
-    pub(crate) workers: Arc<Workers>,
-}
-
-impl Inspector {
+impl Requests {
     pub(crate) async fn inspect(&self, run: &RunId) -> Result<RunInfo, ReadError> {
         let (row, journal) = self.journal(run).await?;
         Ok(RunInfo {
@@ -35,16 +28,17 @@ impl Inspector {
     }
 
     pub(crate) async fn journal(&self, run: &RunId) -> Result<(RunRow, Vec<Entry>), ReadError> {
-        let (head, row) = self.node.find(run).await?;
-        let journal = self.node.read_journal(head.number, RecordNumber(0));
+        let (head, row) = self.parts.node.find(run).await?;
+        let journal = self.parts.node.read_journal(head.number, RecordNumber(0));
         Ok((row, journal.await?))
     }
 
     pub(crate) async fn why(&self, run: &RunId) -> Result<Why, ReadError> {
         let RunInfo { row, overview } = self.inspect(run).await?;
         // A node without the role `worker` does not know which workers exist.
-        let offered = !self.node.has(Role::Worker)
-            || self.workers.executor(&row.workflow, row.version).is_some();
+        let Parts { node, workers, .. } = &*self.parts;
+        let offered =
+            !node.has(Role::Worker) || workers.executor(&row.workflow, row.version).is_some();
         Ok(why(&overview, offered))
     }
 }

@@ -4,7 +4,7 @@
 mod answer;
 mod ask;
 pub(crate) mod control;
-mod inbox_requests;
+mod handler;
 mod inspect;
 mod send;
 mod start;
@@ -12,12 +12,9 @@ mod watch;
 
 pub use answer::{Answer, Answered};
 pub use ask::PendingReply;
-pub(crate) use inbox_requests::InboxRequests;
-pub(crate) use inspect::Inspector;
+pub(crate) use handler::Requests;
 pub use inspect::RunInfo;
 pub(crate) use send::event_commit;
 pub use send::{SendEvent, Sent};
-pub(crate) use start::Starter;
 pub use start::{Start, Started};
 pub use watch::Records;
-pub(crate) use watch::RunWatcher;

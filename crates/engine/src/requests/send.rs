@@ -4,10 +4,11 @@ use everstep_model::record::Event;
 use everstep_model::{Generation, Name, Payload, Record, RecordNumber, RunId, limits};
 use everstep_store::{DeliverCommit, Guard, Head, Outcome, Refusal, StoreError};
 
-use super::inbox_requests::InboxRequests;
+use super::handler::Requests;
 use super::start::check_key;
+use crate::commit::projection::Effect;
 use crate::error::{RunFinished, SendError, TooManyEvents};
-use crate::execution::Inbox;
+use crate::execution::{Dispatcher, Parts};
 
 /// An event to send.
 #[derive(Clone, Debug)]
@@ -24,6 +25,30 @@ pub struct SendEvent {
     pub generation: Option<Generation>,
 }
 
+impl SendEvent {
+    /// Returns the event that an effect sends, if it is one. Its dedup id follows from the
+    /// operation that sent it.
+    pub(crate) fn of_effect(effect: &Effect) -> Option<Self> {
+        let Effect::SendEvent {
+            to,
+            event,
+            payload,
+            sender,
+        } = effect
+        else {
+            return None;
+        };
+        Some(Self {
+            run: to.clone(),
+            name: event.clone(),
+            payload: payload.clone(),
+            dedup_id: Some(format!("sent:{}", sender.key())),
+            by: Some(format!("run {}", sender.run)),
+            generation: None,
+        })
+    }
+}
+
 /// The outcome of sending an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
@@ -33,7 +58,7 @@ pub enum Sent {
     Duplicate(RecordNumber),
 }
 
-impl InboxRequests {
+impl Requests {
     pub(crate) async fn send(&self, event: SendEvent) -> Result<Sent, SendError> {
         self.send_from(event, None).await.map(|(sent, _)| sent)
     }
@@ -45,22 +70,17 @@ impl InboxRequests {
         event: SendEvent,
         reply_to: Option<&str>,
     ) -> Result<(Sent, Head), SendError> {
-        self.committer.check_open()?;
+        self.parts.committer.check_open()?;
         event.payload.check_size()?;
         check_key("dedup id", event.dedup_id.as_deref())?;
-        let (mut head, row) = self
-            .node
-            .find_generation::<SendError>(&event.run, event.generation)
-            .await?;
-        self.workers
-            .check_event(&row, &event.name, &event.payload)?;
+        let Parts { node, workers, .. } = &*self.parts;
+        let find = || node.find_generation::<SendError>(&event.run, event.generation);
+        let (mut head, row) = find().await?;
+        workers.check_event(&row, &event.name, &event.payload)?;
         let mut outcome = self.send_to(&head, &event, reply_to).await?;
         if matches!(outcome, Outcome::Refused(Refusal::Closed)) {
             // The run may have been revived concurrently.
-            let (latest, _) = self
-                .node
-                .find_generation::<SendError>(&event.run, event.generation)
-                .await?;
+            let (latest, _) = find().await?;
             if latest.number != head.number {
                 outcome = self.send_to(&latest, &event, reply_to).await?;
                 head = latest;
@@ -69,11 +89,10 @@ impl InboxRequests {
         match outcome {
             Outcome::Committed { first, .. } => Ok((Sent::Accepted(first), head)),
             Outcome::Duplicate { first, .. } => Ok((Sent::Duplicate(first), head)),
-            Outcome::Refused(Refusal::TooManyEvents(count)) => Err(TooManyEvents {
-                run: event.run,
-                count,
+            Outcome::Refused(Refusal::TooManyEvents(count)) => {
+                let run = event.run;
+                Err(TooManyEvents { run, count }.into())
             }
-            .into()),
             Outcome::Refused(_) => Err(self.finished(event.run).await),
         }
     }
@@ -84,31 +103,30 @@ impl InboxRequests {
         event: &SendEvent,
         reply_to: Option<&str>,
     ) -> Result<Outcome, StoreError> {
-        let commit = event_commit(&self.inbox, head, event, reply_to);
-        self.inbox.deliver(&event.run, commit).await
+        let commit = event_commit(&self.dispatcher, head, event, reply_to);
+        self.dispatcher.deliver(&event.run, commit).await
     }
 
-    /// The error of a run that is closed.
+    /// Returns the error of a run that is closed.
     async fn finished(&self, run: RunId) -> SendError {
-        match self.node.find(&run).await {
-            Ok((_, row)) => RunFinished {
-                run,
-                status: row.status,
+        match self.parts.node.find(&run).await {
+            Ok((_, row)) => {
+                let status = row.status;
+                RunFinished { run, status }.into()
             }
-            .into(),
             Err(error) => error.into(),
         }
     }
 }
 
-/// The commit that delivers an event to a generation of a run.
+/// Returns the commit that delivers an event to a generation of a run.
 pub(crate) fn event_commit(
-    inbox: &Inbox,
+    dispatcher: &Dispatcher,
     head: &Head,
     event: &SendEvent,
     reply_to: Option<&str>,
 ) -> DeliverCommit {
-    let mut commit = inbox.commit(head);
+    let mut commit = dispatcher.inbox_commit(head);
     commit
         .guards
         .push(Guard::UnconsumedEventsBelow(limits::UNCONSUMED_EVENTS_MAX));

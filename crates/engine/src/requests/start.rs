@@ -1,6 +1,5 @@
 //! Starts runs. Starting an existing id returns the existing run.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_model::record::{Created, ParentLink};
@@ -13,11 +12,11 @@ use everstep_store::{
     RunRow, StreamRef,
 };
 
-use crate::commit::{Committer, PostCommit, PostCommitSink, projection};
+use super::handler::Requests;
+use crate::commit::{PostCommit, projection};
 use crate::error::{InvalidOptions, OtherWorkflow, RunExists, StartError, UnknownRun, readable};
-use crate::execution::{Claimed, Claims, Dispatcher};
+use crate::execution::Claimed;
 use crate::node::Node;
-use crate::workers::Workers;
 
 /// A request to start a run.
 #[derive(Clone, Debug)]
@@ -46,7 +45,7 @@ pub struct Start {
 }
 
 impl Start {
-    /// A start with default options.
+    /// Creates a start with default options.
     #[must_use]
     pub fn new(workflow: Name, input: Payload) -> Self {
         Self {
@@ -78,38 +77,24 @@ pub struct Started {
     pub stream: StreamNumber,
 }
 
-pub(crate) struct Starter {
-    pub(crate) node: Arc<Node>,
-    pub(crate) committer: Arc<Committer>,
-    pub(crate) post_commit: Arc<PostCommitSink>,
-    pub(crate) workers: Arc<Workers>,
-    pub(crate) claims: Arc<Claims>,
-    pub(crate) dispatcher: Arc<Dispatcher>,
-}
-
-impl Starter {
+impl Requests {
     pub(crate) async fn start(&self, start: Start) -> Result<Started, StartError> {
-        self.committer.check_open()?;
+        let workers = &self.parts.workers;
+        self.parts.committer.check_open()?;
         check(&start)?;
-        let version = self.workers.version_to_start(&start.workflow).await?;
-        self.workers
-            .check_input(&start.workflow, version, &start.input)?;
+        let version = workers.version_to_start(&start.workflow).await?;
+        workers.check_input(&start.workflow, version, &start.input)?;
         let id = match &start.id {
             Some(id) => id.clone(),
-            None => random_run_id(&self.node)?,
+            None => random_run_id(&self.parts.node)?,
         };
         let (mut commit, record) = self.creation(&start, &id, version);
-        let parts = projection::Parts {
-            put: &mut commit.rows.put,
-            delete: &mut commit.rows.delete,
-            drop: &mut Vec::new(),
-        };
-        let timers = projection::project(&commit.records, StreamNumber(0), parts);
+        let timers = projection::project(&commit.records, StreamNumber(0), &mut commit.rows);
         let commit = Commit::from(commit);
         let effects = PostCommit::of_run(&id, &commit, timers);
-        match readable(self.committer.commit(commit).await?)? {
+        match readable(self.parts.committer.commit(commit).await?)? {
             Outcome::Committed { stream, taken, .. } => {
-                self.post_commit.apply(stream, effects);
+                self.parts.post_commit.apply(stream, effects);
                 let started = Started {
                     run: id,
                     generation: Generation::FIRST,
@@ -137,7 +122,7 @@ impl Starter {
     /// room.
     async fn execute(&self, run: &Started, version: u32, claim: Option<Fence>, first: Record) {
         let Some(fence) = claim else {
-            return self.node.hint_others(Hint::Ready(run.stream));
+            return self.parts.node.hint_others(Hint::Ready(run.stream));
         };
         let claimed = Claimed {
             stream: run.stream,
@@ -153,9 +138,10 @@ impl Starter {
     }
 
     fn creation(&self, start: &Start, id: &RunId, version: u32) -> (CreateCommit, Record) {
-        let now = self.node.now();
+        let now = self.parts.node.now();
         let deadline = start.deadline;
-        let deadline = deadline.or_else(|| self.workers.deadline_of(&start.workflow, version));
+        let deadline =
+            deadline.or_else(|| self.parts.workers.deadline_of(&start.workflow, version));
         let name = StreamName::of_run(id, Generation::FIRST);
         let mut commit = CreateCommit::new(name.clone(), now);
         let record = Record {
@@ -164,7 +150,7 @@ impl Starter {
                 workflow: start.workflow.clone(),
                 version,
                 input: start.input.clone(),
-                seed: Seed(self.node.runtime.random()),
+                seed: Seed(self.parts.node.runtime.random()),
                 tags: start.tags.clone(),
                 deadline: deadline.map(|deadline| now.after(deadline)),
                 execution_retries: start.execution_retries,
@@ -204,7 +190,7 @@ impl Starter {
             }));
         }
         commit.ready = true;
-        commit.claim = self.claims.for_new(&start.workflow, version);
+        commit.claim = self.parts.claim_new(&start.workflow, version);
         (commit, record)
     }
 
@@ -214,12 +200,11 @@ impl Starter {
         stream: StreamRef,
         id: RunId,
     ) -> Result<Started, StartError> {
-        let head = self.node.store.head(stream).await?;
+        let head = self.parts.node.store.head(stream).await?;
         let Some(first) = head.and_then(|head| head.run) else {
             return Err(UnknownRun(id).into());
         };
-        let (head, row) = self.node.find(&first.id).await?;
-        let stream = head.number;
+        let (head, row) = self.parts.node.find(&first.id).await?;
         if start.strict {
             return Err(RunExists(row.id).into());
         }
@@ -236,7 +221,7 @@ impl Starter {
             generation: row.generation,
             created: false,
             workflow: row.workflow,
-            stream,
+            stream: head.number,
         })
     }
 }

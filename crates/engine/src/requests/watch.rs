@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use everstep_model::{Entry, Record, RecordNumber, RunId, StreamNumber};
-use everstep_store::{ReadRequest, StreamRef};
 
+use super::handler::Requests;
 use crate::error::{ReadError, Unavailable, UnknownRun};
-use crate::execution::ResidentRuns;
+use crate::execution::Parts;
 use crate::node::Node;
-use crate::observers::{Watch, Watchers};
+use crate::observers::Watch;
 
 /// The number of records that a tail reads at once.
 const TAIL_PAGE: usize = 1_000;
@@ -30,6 +30,17 @@ impl std::fmt::Debug for Records {
 }
 
 impl Records {
+    /// Tails one generation of a run from a record number on.
+    pub(super) fn new(parts: &Parts, stream: StreamNumber, from: RecordNumber) -> Self {
+        Self {
+            node: parts.node.clone(),
+            watch: Watch::new(parts.watchers.clone(), stream, false),
+            next: from,
+            buffered: VecDeque::new(),
+            closed: false,
+        }
+    }
+
     /// Waits for the next record. `None` after the last record of a closed journal.
     pub async fn next(&mut self) -> Result<Option<Entry>, Unavailable> {
         loop {
@@ -40,15 +51,9 @@ impl Records {
             if self.closed {
                 return Ok(None);
             }
-            let request = ReadRequest {
-                stream: self.watch.stream(),
-                from: self.next,
-                limit: TAIL_PAGE,
-                bytes: usize::MAX,
-            };
-            let (node, next) = (&self.node, self.next);
+            let (node, stream, next) = (&self.node, self.watch.stream, self.next);
             let page = self.watch.read_or_wait(async move {
-                let Some(page) = node.store.read(request).await? else {
+                let Some(page) = node.read(stream, next, TAIL_PAGE).await? else {
                     return Ok::<_, Unavailable>(Some((Vec::new(), true)));
                 };
                 let last = page.entries.last();
@@ -65,54 +70,15 @@ impl Records {
     }
 }
 
-pub(crate) struct RunWatcher {
-    node: Arc<Node>,
-    watchers: Arc<Watchers>,
-    resident: Arc<ResidentRuns>,
-}
-
-impl std::fmt::Debug for RunWatcher {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("RunWatcher")
-    }
-}
-
-impl RunWatcher {
-    pub(crate) fn new(
-        node: Arc<Node>,
-        watchers: Arc<Watchers>,
-        resident: Arc<ResidentRuns>,
-    ) -> Self {
-        Self {
-            node,
-            watchers,
-            resident,
-        }
-    }
-
-    pub(super) fn node(&self) -> &Node {
-        &self.node
-    }
-
+impl Requests {
     /// Tails a run from a record number on.
     pub(crate) async fn records(
         &self,
         run: &RunId,
         from: RecordNumber,
     ) -> Result<Records, ReadError> {
-        let (head, _) = self.node.find(run).await?;
-        Ok(self.tail(head.number, from))
-    }
-
-    /// Tails one generation of a run from a record number on.
-    pub(super) fn tail(&self, stream: StreamNumber, from: RecordNumber) -> Records {
-        Records {
-            node: self.node.clone(),
-            watch: Watch::new(self.watchers.clone(), stream, false),
-            next: from,
-            buffered: VecDeque::new(),
-            closed: false,
-        }
+        let (head, _) = self.parts.node.find(run).await?;
+        Ok(Records::new(&self.parts, head.number, from))
     }
 
     /// Waits until the run has ended, and returns its last record. `known` is a stream of the run,
@@ -127,18 +93,18 @@ impl RunWatcher {
         {
             return Ok(end);
         }
-        let (head, _) = self.node.find(run).await?;
+        let (head, _) = self.parts.node.find(run).await?;
         let end = match head.closed {
-            true => self.node.last_record(&head).await?,
+            true => self.parts.node.last_record(&head).await?,
             false => self.end_of_open(head.number).await?,
         };
         match end {
             Some(end) => Ok(end),
             // The stream was closed or deleted concurrently.
             None => {
-                let head = self.node.store.head(StreamRef::Number(head.number)).await?;
+                let head = self.parts.node.head(head.number).await?;
                 let head = head.ok_or_else(|| UnknownRun(run.clone()))?;
-                let last = self.node.last_record(&head).await?;
+                let last = self.parts.node.last_record(&head).await?;
                 last.ok_or_else(|| UnknownRun(run.clone()).into())
             }
         }
@@ -147,22 +113,22 @@ impl RunWatcher {
     /// Waits for the end of an open stream, and returns its last record. `None` if the stream is
     /// closed or does not exist.
     async fn end_of_open(&self, stream: StreamNumber) -> Result<Option<Record>, Unavailable> {
-        let watch = Watch::new(self.watchers.clone(), stream, true);
+        let watch = Watch::new(self.parts.watchers.clone(), stream, true);
         let mut was_open = false;
         loop {
             let end = watch.read_or_wait(async {
                 // A run that is executed here is open, and its end is notified, so the first read
                 // is not needed.
-                if !was_open && self.resident.contains(stream) {
+                if !was_open && self.parts.resident.contains(stream) {
                     return Ok(None);
                 }
-                let Some(head) = self.node.store.head(StreamRef::Number(stream)).await? else {
+                let Some(head) = self.parts.node.head(stream).await? else {
                     return Ok(Some(None));
                 };
                 Ok::<_, Unavailable>(match (head.closed, was_open) {
                     (false, _) => None,
                     (true, false) => Some(None),
-                    (true, true) => Some(self.node.last_record(&head).await?),
+                    (true, true) => Some(self.parts.node.last_record(&head).await?),
                 })
             });
             if let Some(end) = end.await? {

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// The increment of SplitMix64.
 pub(super) const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The output function of SplitMix64.
+/// Applies the output function of SplitMix64.
 pub(super) fn mix(state: u64) -> u64 {
     let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -18,7 +18,8 @@ pub(super) fn mix(state: u64) -> u64 {
 pub struct Rng(u64);
 
 impl Rng {
-    /// The sequence of a seed. The sequences of one seed for different purposes are independent.
+    /// Creates the sequence of a seed. The sequences of one seed for different purposes are
+    /// independent.
     #[must_use]
     pub fn new(seed: u64, purpose: u64) -> Self {
         let mut rng = Self(seed ^ purpose.wrapping_mul(0xD6E8_FEB8_6659_FD93));
@@ -26,29 +27,30 @@ impl Rng {
         rng
     }
 
-    /// A number from the whole range of `u64`.
+    /// Returns a number from the whole range of `u64`.
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(GAMMA);
         mix(self.0)
     }
 
-    /// A number below `end`; 0 if `end` is 0.
+    /// Returns a number below `end`; 0 if `end` is 0.
     pub fn below(&mut self, end: u64) -> u64 {
         self.number().checked_rem(end).unwrap_or_default()
     }
 
-    /// A number from a range.
+    /// Returns a number from a range.
     pub fn within(&mut self, range: Range<u64>) -> u64 {
         range.start + self.below(range.end.saturating_sub(range.start))
     }
 
-    /// A number from `first` to `last`, both included.
+    /// Returns a number from `first` to `last`, both included.
     pub fn between(&mut self, first: i64, last: i64) -> i64 {
         let width = last.abs_diff(first).saturating_add(1);
         first.saturating_add_unsigned(self.below(width))
     }
 
-    /// A whole number of milliseconds, at most `longest`. Short durations are as frequent as long ones.
+    /// Returns a whole number of milliseconds, at most `longest`. Short durations are as frequent
+    /// as long ones.
     pub fn duration(&mut self, longest: Duration) -> Duration {
         let millis = u64::try_from(longest.as_millis()).unwrap_or(u64::MAX);
         let scale = self.below(u64::from(64 - millis.leading_zeros()) + 1);
@@ -57,52 +59,26 @@ impl Rng {
         Duration::from_millis(self.below(bound.saturating_add(1)))
     }
 
-    /// An index into a list of this length.
+    /// Returns an index into a list of this length.
     pub fn index(&mut self, len: usize) -> usize {
         usize::try_from(self.below(len as u64)).unwrap_or_default()
     }
 
-    /// True with a probability of one in `cases`.
+    /// Returns true with a probability of one in `cases`.
     pub fn one_in(&mut self, cases: u64) -> bool {
         self.below(cases.max(1)) == 0
     }
 
-    /// A random item; `None` if there is none.
+    /// Returns a random item; `None` if there is none.
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
         items.get(self.index(items.len()))
     }
 
-    /// A copy of a random item, or the default if there is none.
+    /// Returns a copy of a random item, or the default if there is none.
     pub fn any<T: Copy + Default>(&mut self, items: &[T]) -> T {
         self.pick(items).copied().unwrap_or_default()
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_follow_from_seed_and_purpose() {
-        let draw = |seed, purpose| {
-            let mut rng = Rng::new(seed, purpose);
-            [rng.number(), rng.number(), rng.below(10)]
-        };
-        assert_eq!(draw(7, 1), draw(7, 1));
-        assert_ne!(draw(7, 1), draw(7, 2));
-        assert_ne!(draw(7, 1), draw(8, 1));
-    }
-
-    #[test]
-    fn numbers_stay_within_their_bounds_and_reach_them() {
-        let mut rng = Rng::new(1, 0);
-        let mut seen = [false; 5];
-        for _ in 0..1_000 {
-            let number = rng.between(-2, 2);
-            seen[usize::try_from(number + 2).unwrap()] = true;
-            assert!(rng.duration(Duration::from_millis(20)) <= Duration::from_millis(20));
-        }
-        assert_eq!(seen, [true; 5]);
-        assert_eq!(rng.duration(Duration::ZERO), Duration::ZERO);
-    }
-}
+mod tests;

@@ -12,14 +12,15 @@ impl Timeline {
         self.0.push(format!("{:>16}  {what}", format_moment(at)));
     }
 
-    /// The lines, in order.
+    /// Returns the lines, in order.
     #[must_use]
     pub fn lines(&self) -> &[String] {
         &self.0
     }
 }
 
-/// A time since the start, such as `1d 02:30:00.000`. Microseconds are shown if there are any.
+/// Formats a time since the start, such as `1d 02:30:00.000`. Microseconds are shown if there are
+/// any.
 #[must_use]
 pub fn format_moment(at: Duration) -> String {
     let seconds = at.as_secs();

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use everstep_model::Timestamp;
@@ -12,6 +12,7 @@ use everstep_store::{BoxFuture, Clock};
 use tokio::task::JoinSet;
 
 use super::rng::{GAMMA, mix};
+use crate::lock::lock;
 use crate::runtime::Runtime;
 
 /// The time at which virtual clocks start: 2026-01-01 UTC.
@@ -35,7 +36,7 @@ pub struct VirtualRuntime {
 }
 
 impl VirtualRuntime {
-    /// A runtime whose clock starts now.
+    /// Creates a runtime whose clock starts now.
     ///
     /// # Panics
     /// Outside a tokio runtime. Its clock should be paused.
@@ -59,7 +60,7 @@ impl VirtualRuntime {
         }
     }
 
-    /// The runtime of the next process: the same clock, and the next random numbers.
+    /// Returns the runtime of the next process: the same clock, and the next random numbers.
     #[must_use]
     pub fn successor(&self) -> Self {
         Self {
@@ -78,7 +79,7 @@ impl VirtualRuntime {
         self.clock_error.store(millis, Ordering::Relaxed);
     }
 
-    /// The number of sleeps of this length that are neither over nor dropped.
+    /// Returns the number of sleeps of this length that are neither over nor dropped.
     #[must_use]
     pub fn pending_sleeps(&self, length: Duration) -> usize {
         lock(&self.sleeps).get(&length).copied().unwrap_or_default()
@@ -151,8 +152,4 @@ impl Drop for PendingSleep {
             }
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

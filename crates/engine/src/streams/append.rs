@@ -5,6 +5,7 @@ use everstep_store::{DeliverCommit, Guard, Outcome, ProducerRow, Row, RowKey};
 
 use super::decide::{Append, Appended, Decision, Seen, decide};
 use super::error::{StreamError, decide_again};
+use super::expiry::unchanged;
 use super::found::Found;
 use super::handle::Streams;
 use super::messages;
@@ -28,9 +29,7 @@ impl Streams {
                 producer: known.as_ref(),
             };
             let (row, producer) = match decide(&append, &seen)? {
-                Decision::Done { next, seq } => {
-                    return Ok(self.done_before(&found, next, seq));
-                }
+                Decision::Done { next, seq } => return Ok(self.done_before(&found, next, seq)),
                 Decision::Append { row, producer } => (row, producer),
             };
             let mut commit = DeliverCommit::new(found.head.number, self.now());
@@ -41,8 +40,7 @@ impl Streams {
                 commit.rows.put.push(Row::Producer(producer));
             }
             if let Some(row) = row {
-                let guard = Row::Stream(Box::new(found.row.clone()));
-                commit.guards.push(Guard::RowIs(guard));
+                commit.guards.push(unchanged(&found.row));
                 commit.rows.put.push(Row::Stream(row));
             }
             if let Some(appended) = self.commit_append(&append, &found, commit).await? {
@@ -61,7 +59,7 @@ impl Streams {
             (Some(producer), None) => producer.id.as_str(),
             (Some(_) | None, _) => "",
         };
-        self.parts.memory.lock(found.head.number, of).await
+        self.memory.lock(found.head.number, of).await
     }
 
     async fn producer_row(
@@ -93,7 +91,7 @@ impl Streams {
         match self.parts.committer.commit(commit).await? {
             Outcome::Committed { stream, first, .. } | Outcome::Duplicate { stream, first, .. } => {
                 self.parts.post_commit.stream_changed(stream, append.close);
-                self.parts.memory.changed(&append.path);
+                self.memory.changed(&append.path);
                 Ok(Some(Appended {
                     next: Offset {
                         term: found.head.term,

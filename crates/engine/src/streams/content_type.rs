@@ -13,13 +13,13 @@ impl ContentType {
         Self(text.trim().to_owned())
     }
 
-    /// The content type as given.
+    /// Returns the content type as given.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The content type without parameters, in lower case.
+    /// Returns the content type without parameters, in lower case.
     #[must_use]
     pub fn essence(&self) -> String {
         let essence = self.0.split(';').next().unwrap_or_default();

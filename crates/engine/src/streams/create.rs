@@ -1,11 +1,12 @@
 //! Creates streams: row, first messages and expiry timer in one commit.
 
 use everstep_model::{Offset, RecordNumber, StreamNumber, Timestamp};
-use everstep_store::{CreateCommit, Guard, Outcome, Row, StreamRef, StreamRow, TimerRow};
+use everstep_store::{CreateCommit, Outcome, Row, StreamRow};
 
+use super::ContentType;
 use super::config::{Create, Created, Lifetime, differs};
 use super::error::{StreamError, decide_again};
-use super::expiry::{deadline, timer};
+use super::expiry::{deadline, timer, unchanged};
 use super::fork::Origin;
 use super::found::{Found, State, StreamInfo};
 use super::handle::Streams;
@@ -47,44 +48,35 @@ impl Streams {
         commit: CreateCommit,
     ) -> Result<Option<Created>, StreamError> {
         let count = commit.records.len();
-        let outcome = self.parts.committer.commit(commit).await?;
-        let (Outcome::Committed { stream, first, .. } | Outcome::Duplicate { stream, first, .. }) =
-            outcome
-        else {
-            return match outcome {
-                Outcome::Refused(refusal) => decide_again(refusal).map(|()| None),
-                Outcome::Committed { .. } | Outcome::Duplicate { .. } => Ok(None),
-            };
+        let (stream, first) = match self.parts.committer.commit(commit).await? {
+            Outcome::Committed { stream, first, .. } | Outcome::Duplicate { stream, first, .. } => {
+                (stream, first)
+            }
+            Outcome::Refused(refusal) => return decide_again(refusal).map(|()| None),
         };
         let timers = row.looked_at.map(|due| timer(stream, due));
         let effects = PostCommit::of_stream(timers.into_iter().collect(), request.closed);
         self.parts.post_commit.apply(stream, effects);
         if row.ttl.is_some() {
             let touched = row.touched_at;
-            self.parts.memory.touch(stream, touched, touched, u64::MAX);
+            self.memory.touch(stream, touched, touched, u64::MAX);
         }
-        self.parts.memory.changed(&request.path);
+        self.memory.changed(&request.path);
         // Only the store knows the term. The stream may have changed or been deleted meanwhile.
-        let head = self
-            .parts
-            .node
-            .store
-            .head(StreamRef::Number(stream))
-            .await?;
+        let head = self.parts.node.head(stream).await?;
         let term = head.map(|head| head.term).unwrap_or_default();
+        let next = first.plus(count);
+        let info = StreamInfo {
+            number: stream,
+            content_type: ContentType::new(&row.content_type),
+            next: Offset { term, next },
+            closed: request.closed,
+            ttl: row.ttl,
+            expires_at: row.expires_at,
+        };
         Ok(Some(Created {
             created: true,
-            info: StreamInfo {
-                number: stream,
-                content_type: super::ContentType::new(&row.content_type),
-                next: Offset {
-                    term,
-                    next: first.plus(count),
-                },
-                closed: request.closed,
-                ttl: row.ttl,
-                expires_at: row.expires_at,
-            },
+            info,
         }))
     }
 }
@@ -139,19 +131,15 @@ fn creation(
     }
     commit.close = request.closed;
     if let Some(source) = &origin.source {
-        let guard = Row::Stream(Box::new(source.clone()));
-        commit.guards.push(Guard::RowIs(guard));
+        commit.guards.push(unchanged(source));
         let counted = StreamRow {
             forks: source.forks.saturating_add(1),
             ..source.clone()
         };
         commit.rows.put.push(Row::Stream(Box::new(counted)));
     }
-    let timers = row.looked_at.map(|due| timer(StreamNumber(0), due));
-    commit
-        .rows
-        .put
-        .extend(timers.map(|timer: TimerRow| Row::Timer(timer)));
+    let timer = row.looked_at.map(|due| timer(StreamNumber(0), due));
+    commit.rows.put.extend(timer.map(Row::Timer));
     commit.rows.put.push(Row::Stream(Box::new(row.clone())));
     Ok(commit)
 }

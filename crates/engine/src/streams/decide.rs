@@ -128,7 +128,8 @@ fn mark(producer: &Producer) -> ProducerMark {
     }
 }
 
-/// The row of the stream after the append, if it changes. Other appends do not depend on the row.
+/// Returns the row of the stream after the append, if it changes. Other appends do not depend on
+/// the row.
 fn changed_row(append: &Append, row: &StreamRow) -> Option<Box<StreamRow>> {
     let closer = append.producer.as_ref().filter(|_| append.close);
     if append.seq.is_none() && closer.is_none() {

@@ -2,10 +2,10 @@
 //! no other fork. A stream with forks is closed and marked as deleted.
 
 use everstep_model::Timestamp;
-use everstep_store::{Commit, DeliverCommit, Guard, Outcome, RemoveCommit, Row, RowKey, StreamRow};
+use everstep_store::{Commit, DeliverCommit, Outcome, RemoveCommit, Row, RowKey, StreamRow};
 
 use super::error::{StreamError, decide_again};
-use super::expiry::{row_change, timer};
+use super::expiry::{row_change, timer, unchanged};
 use super::found::Found;
 use super::handle::Streams;
 use super::path::StreamPath;
@@ -16,7 +16,7 @@ impl Streams {
         self.parts.committer.check_open()?;
         loop {
             let found = self.find(path).await?;
-            let _lock = self.parts.memory.lock(found.head.number, "").await;
+            let _lock = self.memory.lock(found.head.number, "").await;
             if self.delete_found(&found).await? {
                 return Ok(());
             }
@@ -33,7 +33,7 @@ impl Streams {
         match self.parts.committer.commit(commit).await? {
             Outcome::Refused(refusal) => decide_again(refusal).map(|()| false),
             Outcome::Committed { .. } | Outcome::Duplicate { .. } => {
-                self.parts.memory.forget(stream);
+                self.memory.forget(stream);
                 self.parts.post_commit.stream_changed(stream, true);
                 Ok(true)
             }
@@ -46,15 +46,13 @@ impl Streams {
         loop {
             commit.streams.push(row.stream);
             commit.rows.delete.extend(timer_of(&row));
-            let guard = Row::Stream(Box::new(row.clone()));
-            commit.guards.push(Guard::RowIs(guard));
+            commit.guards.push(unchanged(&row));
             let Some(fork) = &row.forked_from else { break };
             let Some(source) = self.row_of(fork.source).await? else {
                 break;
             };
             if !source.deleted || source.forks > 1 {
-                let guard = Row::Stream(Box::new(source.clone()));
-                commit.guards.push(Guard::RowIs(guard));
+                commit.guards.push(unchanged(&source));
                 let counted = StreamRow {
                     forks: source.forks.saturating_sub(1),
                     ..source
@@ -68,7 +66,7 @@ impl Streams {
     }
 }
 
-/// The commit that marks a stream with forks as deleted.
+/// Returns the commit that marks a stream with forks as deleted.
 fn marking(found: &Found, now: Timestamp) -> Commit {
     let marked = StreamRow {
         deleted: true,
@@ -88,7 +86,7 @@ fn marking(found: &Found, now: Timestamp) -> Commit {
     commit.into()
 }
 
-/// The key of the timer that checks the stream's expiry.
+/// Returns the key of the timer that checks the stream's expiry.
 fn timer_of(row: &StreamRow) -> Option<RowKey> {
     let due = row.looked_at?;
     Some(RowKey::Timer(timer(row.stream, due)))

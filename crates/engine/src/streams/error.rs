@@ -8,8 +8,8 @@ use crate::error::{CodedError, Unavailable};
 
 /// Why a request about a stream had no effect. If the store failed, the effect is unknown.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages explain the variants")]
 pub enum StreamError {
-    /// The path is invalid.
     #[error(transparent)]
     Path(#[from] InvalidPath),
     /// The stream does not exist or has expired.
@@ -18,68 +18,37 @@ pub enum StreamError {
     /// The stream was deleted or has expired, and its data is kept for its forks.
     #[error("the stream was deleted")]
     Gone,
-    /// A different stream exists at this path.
     #[error("a different stream exists at this path: {0}")]
     Exists(&'static str),
-    /// The stream is closed.
     #[error("the stream is closed")]
-    Closed {
-        /// The end of the stream.
-        next: Offset,
-    },
-    /// The content type differs from that of the stream.
+    Closed { next: Offset },
     #[error("the content type of the stream is {stream}, not {given}")]
-    ContentType {
-        /// The content type of the stream.
-        stream: String,
-        /// The content type of the request.
-        given: String,
-    },
+    ContentType { stream: String, given: String },
     /// Another process has taken over this producer id.
     #[error("the producer is at epoch {current}")]
-    StaleEpoch {
-        /// The latest epoch of the producer.
-        current: u64,
-    },
-    /// A new epoch does not begin with sequence 0.
+    StaleEpoch { current: u64 },
     #[error("a new producer epoch begins with sequence 0")]
     EpochBeginsAtZero,
     /// An earlier append of the producer is missing.
     #[error("the producer's next sequence is {expected}, not {received}")]
-    SequenceGap {
-        /// The next sequence number.
-        expected: u64,
-        /// The sequence number of the request.
-        received: u64,
-    },
-    /// `Stream-Seq` is not higher than the last one.
+    SequenceGap { expected: u64, received: u64 },
     #[error("Stream-Seq must be higher than {last:?}")]
-    SeqNotHigher {
-        /// The last `Stream-Seq`.
-        last: String,
-    },
-    /// The messages are not JSON.
+    SeqNotHigher { last: String },
     #[error("the body is not JSON: {0}")]
     InvalidJson(String),
-    /// The append contains no message.
     #[error("the body contains no message")]
     NoMessage,
-    /// The offset does not belong to this stream.
     #[error("the offset does not belong to this stream")]
     UnknownOffset,
-    /// The offset belongs to an earlier stream at the same path.
     #[error("the offset belongs to an earlier stream at this path; read from the start")]
     OldOffset,
-    /// The source of a fork does not exist.
     #[error("the stream to fork does not exist")]
     SourceMissing,
-    /// The source of a fork was deleted.
     #[error("the stream to fork was deleted")]
     SourceGone,
     /// The fork point is not in the source.
     #[error("invalid fork point: {0}")]
     ForkPoint(&'static str),
-    /// The engine cannot serve requests now.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
 }
@@ -131,9 +100,9 @@ pub(super) fn decide_again(refusal: Refusal) -> Result<(), StreamError> {
         | Refusal::NotInbox
         | Refusal::InboxGrew { .. }
         | Refusal::TooManyEvents(_)
-        | Refusal::TooEarly(_)) => Err(StoreError::Unavailable {
-            detail: refusal.to_string(),
+        | Refusal::TooEarly(_)) => {
+            let detail = refusal.to_string();
+            Err(StoreError::Unavailable { detail }.into())
         }
-        .into()),
     }
 }

@@ -17,32 +17,30 @@ const GRANULES: u32 = 20;
 const GRANULE_MIN: Duration = Duration::from_millis(50);
 const GRANULE_MAX: Duration = Duration::from_secs(3_600);
 
-/// How far the saved last use of a stream may be behind.
+/// Returns how far the saved last use of a stream may be behind.
 pub(super) fn granule(ttl: Duration) -> Duration {
     (ttl / GRANULES).clamp(GRANULE_MIN, GRANULE_MAX)
 }
 
-/// When a stream expires, if it does. `touched` is the last use that this node knows, and
-/// `knows_all` says that no other node can have used the stream.
+/// Returns when a stream expires, if it does. `touched` is the last use that this node knows, and
+/// `is_exclusive` means that no other node can have used the stream.
 pub(super) fn deadline(
     row: &StreamRow,
     touched: Option<Timestamp>,
-    knows_all: bool,
+    is_exclusive: bool,
 ) -> Option<Timestamp> {
     let Some(ttl) = row.ttl else {
         return row.expires_at;
     };
-    let last = match touched {
-        Some(touched) if knows_all => touched.max(row.touched_at),
-        touched => {
-            let latest = row.touched_at.after(granule(ttl));
-            touched.map_or(latest, |touched| touched.max(latest))
-        }
+    let saved = match touched {
+        Some(_) if is_exclusive => row.touched_at,
+        _ => row.touched_at.after(granule(ttl)),
     };
+    let last = touched.map_or(saved, |touched| touched.max(saved));
     Some(last.after(ttl))
 }
 
-/// The timer that checks whether a stream has expired.
+/// Returns the timer that checks whether a stream has expired.
 pub(super) fn timer(stream: StreamNumber, due: Timestamp) -> TimerRow {
     TimerRow {
         due,
@@ -52,20 +50,24 @@ pub(super) fn timer(stream: StreamNumber, due: Timestamp) -> TimerRow {
     }
 }
 
-/// A commit that only changes the row of a stream, unless it has changed since it was read.
+/// Returns a commit that only changes the row of a stream, unless it has changed since it was read.
 pub(super) fn row_change(from: &StreamRow, to: StreamRow, now: Timestamp) -> RowsCommit {
     let mut commit = RowsCommit::new(from.stream, now);
-    let guard = Row::Stream(Box::new(from.clone()));
-    commit.guards.push(Guard::RowIs(guard));
+    commit.guards.push(unchanged(from));
     commit.rows.put.push(Row::Stream(Box::new(to)));
     commit
 }
 
+/// Returns the condition that the row of a stream has not changed since it was read.
+pub(super) fn unchanged(row: &StreamRow) -> Guard {
+    Guard::RowIs(Row::Stream(Box::new(row.clone())))
+}
+
 impl Streams {
     fn deadline(&self, row: &StreamRow) -> Option<Timestamp> {
-        let touched = self.parts.memory.touched(row.stream);
-        let knows_all = !self.parts.node.is_shared;
-        deadline(row, touched, knows_all)
+        let touched = self.memory.touched(row.stream);
+        let is_exclusive = !self.parts.node.is_shared;
+        deadline(row, touched, is_exclusive)
     }
 
     pub(super) fn has_expired(&self, row: &StreamRow) -> bool {
@@ -79,7 +81,7 @@ impl Streams {
         let (stream, now) = (found.row.stream, self.now());
         let step = u64::try_from(granule(ttl).as_millis() / 2).unwrap_or(u64::MAX);
         let written = found.row.touched_at;
-        if self.parts.memory.touch(stream, now, written, step) {
+        if self.memory.touch(stream, now, written, step) {
             let streams = self.clone();
             self.parts.node.spawn(async move {
                 if let Err(error) = streams.save_touch(stream).await {
@@ -91,10 +93,8 @@ impl Streams {
 
     async fn save_touch(&self, stream: StreamNumber) -> Result<(), StreamError> {
         loop {
-            let (Some(row), Some(touched)) = (
-                self.row_of(stream).await?,
-                self.parts.memory.touched(stream),
-            ) else {
+            let row = self.row_of(stream).await?;
+            let (Some(row), Some(touched)) = (row, self.memory.touched(stream)) else {
                 return Ok(());
             };
             if row.deleted || row.touched_at >= touched {

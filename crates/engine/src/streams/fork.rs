@@ -22,7 +22,7 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// The origin of a stream that is not a fork.
+    /// Returns the origin of a stream that is not a fork.
     pub(super) fn none(content_type: ContentType) -> Self {
         Self {
             content_type,

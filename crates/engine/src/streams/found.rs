@@ -21,7 +21,7 @@ pub struct StreamInfo {
     pub next: Offset,
     /// Whether the stream accepts no more appends.
     pub closed: bool,
-    /// How long the stream lives after its last use.
+    /// How long the stream is kept after its last use.
     pub ttl: Option<Duration>,
     /// When the stream expires, regardless of its use.
     pub expires_at: Option<Timestamp>,
@@ -82,13 +82,7 @@ impl Streams {
         &self,
         stream: StreamNumber,
     ) -> Result<Option<Found>, StreamError> {
-        let Some(head) = self
-            .parts
-            .node
-            .store
-            .head(StreamRef::Number(stream))
-            .await?
-        else {
+        let Some(head) = self.parts.node.head(stream).await? else {
             return Ok(None);
         };
         let row = self.row_of(stream).await?;
@@ -96,13 +90,8 @@ impl Streams {
     }
 
     pub(super) async fn state(&self, path: &StreamPath) -> Result<State, StreamError> {
-        let Some(head) = self
-            .parts
-            .node
-            .store
-            .head(StreamRef::Name(path.name()))
-            .await?
-        else {
+        let name = StreamRef::Name(path.name());
+        let Some(head) = self.parts.node.store.head(name).await? else {
             return Ok(State::Missing);
         };
         let Some(row) = self.row_of(head.number).await? else {
@@ -136,6 +125,6 @@ impl Streams {
     /// effort: a slow subscriber misses some.
     #[must_use]
     pub fn changes(&self) -> tokio::sync::broadcast::Receiver<StreamPath> {
-        self.parts.memory.changes()
+        self.memory.changes()
     }
 }

@@ -1,68 +1,71 @@
-//! The handle to the streams of an engine.
+//! The handle to the streams of an engine, and the documents of the server, which are streams with
+//! reserved paths ([`StreamPath::internal`]).
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use everstep_model::Timestamp;
 
+use super::error::StreamError;
 use super::memory::StreamMemory;
-use crate::commit::{Committer, Documents, PostCommitSink};
-use crate::node::Node;
-use crate::observers::Watchers;
+use super::path::StreamPath;
+use crate::commit::Document;
+use crate::execution::Parts;
 
 /// The streams of an engine. Clones are cheap.
 #[derive(Clone)]
 pub struct Streams {
     pub(super) parts: Arc<Parts>,
-}
-
-pub(super) struct Parts {
-    pub(super) node: Arc<Node>,
-    pub(super) committer: Arc<Committer>,
-    pub(super) post_commit: Arc<PostCommitSink>,
-    pub(super) watchers: Arc<Watchers>,
-    pub(super) documents: Documents,
-    pub(super) memory: StreamMemory,
+    pub(super) memory: Arc<StreamMemory>,
 }
 
 impl Streams {
-    pub(crate) fn new(
-        node: Arc<Node>,
-        committer: Arc<Committer>,
-        post_commit: Arc<PostCommitSink>,
-        watchers: Arc<Watchers>,
-    ) -> Self {
-        let documents = Documents {
-            node: node.clone(),
-            committer: committer.clone(),
-        };
-        let parts = Arc::new(Parts {
-            documents,
-            node,
-            committer,
-            post_commit,
-            watchers,
-            memory: StreamMemory::default(),
-        });
-        Self { parts }
+    pub(crate) fn new(parts: Arc<Parts>) -> Self {
+        Self {
+            parts,
+            memory: Arc::default(),
+        }
     }
 
-    /// The current time on the engine's clock.
+    /// Returns the current time on the engine's clock.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.parts.node.now()
     }
 
-    /// The time since an arbitrary moment, on a monotonic clock.
+    /// Returns the time since an arbitrary moment, on a monotonic clock.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         self.parts.node.runtime.elapsed()
     }
 
-    /// A random number from the engine's runtime.
+    /// Returns a random number from the engine's runtime.
     #[must_use]
     pub fn random(&self) -> u64 {
         self.parts.node.runtime.random()
+    }
+
+    /// Reads a document. `None` if it does not exist.
+    pub async fn document(&self, path: &StreamPath) -> Result<Option<Document>, StreamError> {
+        Ok(self.parts.committer.read_document(path.name()).await?)
+    }
+
+    /// Replaces the document that was read. Returns false if it has changed since then. The new
+    /// content is durable when this returns.
+    pub async fn put_document(
+        &self,
+        path: &StreamPath,
+        read: Option<&Document>,
+        bytes: Bytes,
+    ) -> Result<bool, StreamError> {
+        let committer = &self.parts.committer;
+        Ok(committer.write_document(path.name(), read, bytes).await?)
+    }
+
+    /// Removes a document. Returns false if it does not exist.
+    pub async fn remove_document(&self, path: &StreamPath) -> Result<bool, StreamError> {
+        Ok(self.parts.committer.remove_document(path.name()).await?)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use everstep_model::{Generation, Offset, RecordNumber, RunId, StreamName};
-use everstep_store::{Head, RunRow, StreamRef};
+use everstep_model::{Generation, Offset, RecordNumber, RunId};
+use everstep_store::{Head, RunRow};
 
 use super::chain::Chain;
 use super::content_type::ContentType;
@@ -22,7 +22,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// The offset after a record.
+    /// Returns the offset after a record.
     #[must_use]
     pub fn behind(&self, record: RecordNumber) -> Offset {
         Offset {
@@ -33,15 +33,14 @@ impl Journal {
 }
 
 impl Streams {
-    /// The journal of one generation of a run.
+    /// Returns the journal of one generation of a run.
     pub async fn journal(
         &self,
         run: &RunId,
         generation: Generation,
     ) -> Result<Journal, StreamError> {
-        self.journal_head(run, generation)
-            .await
-            .map(|(_, journal)| journal)
+        let found = self.journal_head(run, generation).await;
+        found.map(|(_, journal)| journal)
     }
 
     /// Opens a journal for reading.
@@ -53,20 +52,8 @@ impl Streams {
         view: impl FnOnce(&RunRow) -> Render,
     ) -> Result<Reader, StreamError> {
         let (head, journal) = self.journal_head(run, generation).await?;
-        let chain = Chain::single(&head);
-        let next = match from {
-            ReadFrom::Start => RecordNumber(0),
-            ReadFrom::Tail => head.next,
-            ReadFrom::Offset(offset) => chain.number(offset, head.next)?,
-        };
-        Ok(Reader {
-            streams: self.clone(),
-            info: journal.info,
-            chain,
-            content: Content::Journal(view(&journal.run)),
-            next,
-            watch: None,
-        })
+        let content = Content::Journal(view(&journal.run));
+        Reader::open(self, journal.info, Chain::single(&head), content, from)
     }
 
     async fn journal_head(
@@ -74,8 +61,7 @@ impl Streams {
         run: &RunId,
         generation: Generation,
     ) -> Result<(Head, Journal), StreamError> {
-        let name = StreamName::of_run(run, generation);
-        let head = self.parts.node.store.head(StreamRef::Name(name)).await?;
+        let head = self.parts.node.generation(run, generation).await?;
         let head = head.ok_or(StreamError::Missing)?;
         let row = head.run.clone().ok_or(StreamError::Missing)?;
         let info = StreamInfo {

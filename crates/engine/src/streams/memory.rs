@@ -2,13 +2,14 @@
 //! not survive a restart.
 
 use std::hash::BuildHasher;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use everstep_model::{StreamNumber, Timestamp};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use tokio::sync::{OwnedMutexGuard, broadcast};
 
 use super::path::StreamPath;
+use crate::lock::lock;
 
 /// The number of locks for concurrent requests. Requests with the same hash share one.
 const LOCKS: usize = 256;
@@ -41,10 +42,6 @@ impl Default for StreamMemory {
 }
 
 impl StreamMemory {
-    fn touches(&self) -> MutexGuard<'_, FxHashMap<StreamNumber, Touch>> {
-        self.touches.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Waits for other requests about the same row. This only avoids conflicts; correctness does
     /// not depend on it.
     pub(super) async fn lock(&self, stream: StreamNumber, of: &str) -> Option<OwnedMutexGuard<()>> {
@@ -54,7 +51,7 @@ impl StreamMemory {
     }
 
     pub(super) fn touched(&self, stream: StreamNumber) -> Option<Timestamp> {
-        self.touches().get(&stream).map(|touch| touch.at)
+        lock(&self.touches).get(&stream).map(|touch| touch.at)
     }
 
     /// Records a use. Returns whether it must be saved because the saved one is `step` milliseconds
@@ -66,7 +63,7 @@ impl StreamMemory {
         written: Timestamp,
         step: u64,
     ) -> bool {
-        let mut touches = self.touches();
+        let mut touches = lock(&self.touches);
         if touches.len() >= TOUCHES_MAX && !touches.contains_key(&stream) {
             touches.clear();
         }
@@ -83,7 +80,7 @@ impl StreamMemory {
     }
 
     pub(super) fn forget(&self, stream: StreamNumber) {
-        self.touches().remove(&stream);
+        lock(&self.touches).remove(&stream);
     }
 
     /// Reports that a stream was created, has grown or is closed.

@@ -29,14 +29,14 @@ pub(crate) fn messages(body: &Bytes, of: &ContentType) -> Result<Vec<Bytes>, Str
     Ok(vec![body.slice_ref(value.get().as_bytes())])
 }
 
-/// The records of the messages of one append.
+/// Returns the records of the messages of one append.
 pub(super) fn records(messages: Vec<Bytes>, time: Timestamp) -> Vec<Record> {
     let last = messages.len().saturating_sub(1);
-    let record = |(place, bytes)| Record {
+    let record = |(index, bytes)| Record {
         time,
         body: Data {
             bytes,
-            ends: place == last,
+            ends: index == last,
         }
         .into(),
     };
@@ -49,8 +49,8 @@ pub fn as_json_array(messages: &[Bytes]) -> Bytes {
     let length: usize = messages.iter().map(|message| message.len() + 1).sum();
     let mut array = BytesMut::with_capacity(length + 2);
     array.put_u8(b'[');
-    for (place, message) in messages.iter().enumerate() {
-        if place > 0 {
+    for (index, message) in messages.iter().enumerate() {
+        if index > 0 {
             array.put_u8(b',');
         }
         array.put_slice(message);

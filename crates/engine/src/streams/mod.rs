@@ -11,7 +11,6 @@ mod content_type;
 mod create;
 mod decide;
 mod delete;
-mod document;
 mod error;
 mod expiry;
 mod fork;

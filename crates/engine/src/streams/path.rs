@@ -54,7 +54,7 @@ impl StreamPath {
         Ok(Self(text.into()))
     }
 
-    /// The path as text.
+    /// Returns the path as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -6,8 +6,8 @@ use super::error::StreamError;
 
 /// The identity of an append of a producer.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct Producer {
-    /// The id of the producer.
     pub id: String,
     /// Rises with each restart of the producer.
     pub epoch: u64,

@@ -43,14 +43,6 @@ pub struct Chunk {
     pub closed: bool,
 }
 
-/// What ends the wait of a reader.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Until {
-    Message,
-    /// A record, even if the view renders no message for it.
-    Movement,
-}
-
 /// Renders a record of a journal as messages, or as none.
 pub type Render = Arc<dyn Fn(&Entry) -> Vec<Bytes> + Send + Sync>;
 
@@ -76,13 +68,13 @@ impl Content {
 /// A position in a stream. A reader keeps reading the stream it was opened on, even if that is
 /// deleted and another is created at its path.
 pub struct Reader {
-    pub(super) streams: Streams,
-    pub(super) info: StreamInfo,
-    pub(super) chain: Chain,
-    pub(super) content: Content,
-    pub(super) next: RecordNumber,
+    streams: Streams,
+    info: StreamInfo,
+    chain: Chain,
+    content: Content,
+    next: RecordNumber,
     /// Set by the first wait.
-    pub(super) watch: Option<Watch>,
+    watch: Option<Watch>,
 }
 
 impl std::fmt::Debug for Reader {
@@ -96,20 +88,9 @@ impl Streams {
     pub async fn read(&self, path: &StreamPath, from: ReadFrom) -> Result<Reader, StreamError> {
         let found = self.find(path).await?;
         let chain = self.chain(&found).await?;
-        let next = match from {
-            ReadFrom::Start => RecordNumber(0),
-            ReadFrom::Tail => found.head.next,
-            ReadFrom::Offset(offset) => chain.number(offset, found.head.next)?,
-        };
+        let reader = Reader::open(self, found.info(), chain, Content::Messages, from)?;
         self.touch(&found);
-        Ok(Reader {
-            streams: self.clone(),
-            info: found.info(),
-            chain,
-            content: Content::Messages,
-            next,
-            watch: None,
-        })
+        Ok(reader)
     }
 
     /// Returns the messages from a record on to the end of its append, as far as they are in the
@@ -136,11 +117,12 @@ impl Streams {
             let page = page.ok_or(StreamError::SourceMissing)?;
             let before = messages.len();
             for entry in page.entries {
-                let (Body::Data(data), true) =
-                    (entry.record.body, end.is_none_or(|end| entry.number < end))
-                else {
+                let Body::Data(data) = entry.record.body else {
                     return Ok(messages);
                 };
+                if end.is_some_and(|end| entry.number >= end) {
+                    return Ok(messages);
+                }
                 messages.push(data.bytes);
                 next = entry.number.plus(1);
                 if data.ends {
@@ -162,13 +144,35 @@ struct Budget {
 }
 
 impl Reader {
-    /// The properties of the stream when it was opened.
+    pub(super) fn open(
+        streams: &Streams,
+        info: StreamInfo,
+        chain: Chain,
+        content: Content,
+        from: ReadFrom,
+    ) -> Result<Self, StreamError> {
+        let next = match from {
+            ReadFrom::Start => RecordNumber(0),
+            ReadFrom::Tail => info.next.next,
+            ReadFrom::Offset(offset) => chain.number(offset, info.next.next)?,
+        };
+        Ok(Self {
+            streams: streams.clone(),
+            info,
+            chain,
+            content,
+            next,
+            watch: None,
+        })
+    }
+
+    /// Returns the properties of the stream when it was opened.
     #[must_use]
     pub fn info(&self) -> &StreamInfo {
         &self.info
     }
 
-    /// The current position.
+    /// Returns the current position.
     #[must_use]
     pub fn offset(&self) -> Offset {
         self.chain.offset(self.next)
@@ -267,7 +271,7 @@ impl Reader {
         bytes: usize,
         patience: Duration,
     ) -> Result<Chunk, StreamError> {
-        self.next_until(Until::Message, bytes, patience).await
+        self.wait_for_chunk(bytes, patience, false).await
     }
 
     /// Like [`Self::next_within`], but a record without a message ends the wait too.
@@ -276,14 +280,14 @@ impl Reader {
         bytes: usize,
         patience: Duration,
     ) -> Result<Chunk, StreamError> {
-        self.next_until(Until::Movement, bytes, patience).await
+        self.wait_for_chunk(bytes, patience, true).await
     }
 
-    async fn next_until(
+    async fn wait_for_chunk(
         &mut self,
-        until: Until,
         bytes: usize,
         patience: Duration,
+        ends_with_any_record: bool,
     ) -> Result<Chunk, StreamError> {
         let before = self.next;
         let parts = self.streams.parts.clone();
@@ -294,11 +298,11 @@ impl Reader {
             let watch = self
                 .watch
                 .get_or_insert_with(|| Watch::new(parts.watchers.clone(), stream, false));
-            let notify = watch.notify();
+            let notify = watch.notify.clone();
             let mut notified = std::pin::pin!(notify.notified());
             notified.as_mut().enable();
             let chunk = self.next_chunk(bytes).await?;
-            let moved = until == Until::Movement && self.next > before;
+            let moved = ends_with_any_record && self.next > before;
             if !chunk.messages.is_empty() || chunk.closed || moved {
                 return Ok(chunk);
             }

@@ -10,16 +10,14 @@ use everstep_model::record::{DeadlinePassed, TimerFired, TimerPurpose};
 use everstep_model::{Body, Record, RpcId, Timestamp};
 use everstep_store::{
     Commit, DeliverCommit, Guard, Head, InboxLease, Outcome, Refusal, RowKey, RowsCommit,
-    StoreError, StreamRef, TimerQuery, TimerRow,
+    StoreError, TimerQuery, TimerRow,
 };
-use futures_util::future::{Either, join_all, select};
+use futures_util::future::{join_all, select};
 
 use super::queue::TimerQueue;
-use crate::commit::{Committer, PostCommit, TimerSink};
+use crate::commit::{PostCommit, TimerSink};
 use crate::error::Unavailable;
-use crate::execution::{Claims, Inbox};
-use crate::node::Node;
-use crate::observers::Watchers;
+use crate::execution::{Dispatcher, Parts};
 use crate::streams::{StreamError, Streams};
 
 /// The number of timers read from the store at once.
@@ -32,43 +30,41 @@ const HEAD_RETRY: Duration = Duration::from_millis(500);
 const HEADS_AT_ONCE: usize = 256;
 
 pub(crate) struct TimerTask {
-    pub(crate) node: Arc<Node>,
-    pub(crate) committer: Arc<Committer>,
-    pub(crate) watchers: Arc<Watchers>,
+    pub(crate) parts: Arc<Parts>,
+    pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) queue: Arc<TimerQueue>,
-    pub(crate) claims: Arc<Claims>,
-    pub(crate) inbox: Arc<Inbox>,
     pub(crate) streams: Streams,
 }
 
 impl TimerTask {
     pub(crate) async fn run(self: Arc<Self>) {
-        while !self.node.is_closing() {
+        let node = &self.parts.node;
+        while !node.is_closing() {
             if let Err(error) = self.load().await {
                 tracing::error!(%error, "timers not readable");
                 self.queue.set_stale();
-                self.node.rest(self.node.settings.lease_ttl).await;
+                node.rest(node.settings.lease_ttl).await;
                 continue;
             }
-            let due = self.queue.take_due(self.node.now());
+            let due = self.queue.take_due(node.now());
             for timers in due.chunks(HEADS_AT_ONCE) {
                 self.fire(timers).await;
             }
-            let sleep = self.node.runtime.sleep(self.sleep_duration());
+            let sleep = node.runtime.sleep(self.sleep_duration());
             let changed = std::pin::pin!(poll_fn(|context| self.queue.poll_changed(context)));
-            match select(sleep, changed).await {
-                Either::Left(_) | Either::Right(_) => {}
-            }
+            select(sleep, changed).await;
         }
     }
 
-    /// How long the task may sleep. The clock may be set meanwhile, so the duration is limited.
+    /// Returns how long the task may sleep. The clock may be set meanwhile, so the duration is
+    /// limited.
     fn sleep_duration(&self) -> Duration {
-        let left = self.node.now().until(self.wake_at());
-        left.min(self.node.settings.timer_horizon.max(SLEEP_MIN))
+        let left = self.parts.node.now().until(self.wake_at());
+        left.min(self.parts.node.settings.timer_horizon.max(SLEEP_MIN))
     }
 
-    /// When the task has something to do. A full queue is not refilled before timers have fired.
+    /// Returns when the task has something to do. A full queue is not refilled before timers have
+    /// fired.
     fn wake_at(&self) -> Timestamp {
         let refresh_at = self.refresh_at();
         match self.queue.next_due() {
@@ -83,20 +79,20 @@ impl TimerTask {
     }
 
     fn timers_max(&self) -> usize {
-        self.node.settings.timers_in_memory_max.max(1)
+        self.parts.node.settings.timers_in_memory_max.max(1)
     }
 
-    /// When to read further timers: half a horizon before the end of those that are loaded.
+    /// Returns when to read further timers: half a horizon before the end of those that are loaded.
     fn refresh_at(&self) -> Timestamp {
-        let margin = self.node.settings.timer_horizon.as_millis() / 2;
+        let margin = self.parts.node.settings.timer_horizon.as_millis() / 2;
         let known = self.queue.loaded_until().as_millis();
         Timestamp::from_millis(known.saturating_sub(u64::try_from(margin).unwrap_or(u64::MAX)))
     }
 
     /// Reads timers up to the horizon, unless enough are loaded or the queue is full.
     async fn load(&self) -> Result<(), StoreError> {
-        let now = self.node.now();
-        let until = now.after(self.node.settings.timer_horizon);
+        let now = self.parts.node.now();
+        let until = now.after(self.parts.node.settings.timer_horizon);
         // The clock may have been set back since timers were loaded.
         self.queue.unload_after(until);
         let is_enough = self.refresh_at() > now || self.is_full();
@@ -105,14 +101,15 @@ impl TimerTask {
         }
         let mut after = None;
         loop {
+            let limit = PAGE;
             let query = TimerQuery {
                 until,
-                after: after.clone(),
-                limit: PAGE,
+                after,
+                limit,
             };
             // Extended before reading, so that timers set meanwhile are not missed.
             self.queue.extend_until(until);
-            let page = self.node.store.timers(query).await?;
+            let page = self.parts.node.store.timers(query).await?;
             after = page.last().cloned();
             let is_last = page.len() < PAGE;
             self.queue.load(page, now, self.timers_max());
@@ -152,10 +149,9 @@ impl TimerTask {
     /// overtakes another.
     async fn head_for_firing(&self, timer: &TimerRow) -> Result<Option<Head>, StoreError> {
         loop {
-            let head = self.node.store.head(StreamRef::Number(timer.stream)).await;
-            match head {
-                Err(StoreError::Unavailable { .. }) if !self.node.is_closing() => {
-                    self.node.rest(HEAD_RETRY).await;
+            match self.parts.node.head(timer.stream).await {
+                Err(StoreError::Unavailable { .. }) if !self.parts.node.is_closing() => {
+                    self.parts.node.rest(HEAD_RETRY).await;
                 }
                 head => return head,
             }
@@ -165,10 +161,10 @@ impl TimerTask {
     /// Handles the expiry timer of a user's stream: the stream expires, or the timer is set again.
     fn check_expiry(self: &Arc<Self>, timer: TimerRow) {
         let task = self.clone();
-        self.node.spawn(async move {
+        self.parts.node.spawn(async move {
             if let Err(StreamError::Unavailable(Unavailable::Store(error))) =
                 task.streams.check_expiry(&timer).await
-                && !task.node.is_closing()
+                && !task.parts.node.is_closing()
             {
                 task.retry(timer, &error);
             }
@@ -181,7 +177,7 @@ impl TimerTask {
         let effects = run.map(|run| PostCommit::of_run(&run.id, &commit, Vec::new()));
         let task = self.clone();
         let reply = move |_: &mut Commit, outcome| task.fired(timer, effects, outcome);
-        self.committer.submit(commit, Box::new(reply));
+        self.parts.committer.submit(commit, Box::new(reply));
     }
 
     /// Called by the committer with the outcome.
@@ -194,55 +190,59 @@ impl TimerTask {
         match outcome {
             Ok(Outcome::Committed { taken, .. }) => {
                 let effects = effects.unwrap_or_default();
-                self.inbox.landed(timer.stream, effects, taken);
+                self.dispatcher.landed(timer.stream, effects, taken);
             }
             Ok(Outcome::Refused(Refusal::Unreadable(error))) => self.retry(timer, &error),
             Ok(Outcome::Refused(Refusal::Closed | Refusal::NoStream)) => self.delete(timer),
             // The timer was cancelled, or fired by another node.
             Ok(Outcome::Refused(_) | Outcome::Duplicate { .. }) => {}
-            Err(_) if self.node.is_closing() => {}
+            Err(_) if self.parts.node.is_closing() => {}
             Err(error) => self.retry(timer, &error),
         }
     }
 
     /// Deletes a timer whose run has ended or was deleted.
     fn delete(self: &Arc<Self>, timer: TimerRow) {
-        let mut commit = RowsCommit::new(timer.stream, self.node.now());
+        let mut commit = RowsCommit::new(timer.stream, self.parts.node.now());
         commit.rows.delete.push(RowKey::Timer(timer));
         // If this fails, the timer is found when timers are read again.
-        self.committer.submit(commit, Box::new(|_, _| {}));
+        self.parts.committer.submit(commit, Box::new(|_, _| {}));
     }
 
     /// Fires a timer again later. If the run is damaged, its timers stay in the store until the
     /// next sweep.
     fn retry(self: &Arc<Self>, timer: TimerRow, error: &StoreError) {
         if error.is_damage() {
-            self.watchers.unreadable(timer.stream, error);
-            let until = self.node.now().after(self.node.settings.sweep_interval);
+            self.parts.watchers.unreadable(timer.stream, error);
+            let node = &self.parts.node;
+            let until = node.now().after(node.settings.sweep_interval);
             self.queue.ignore_until(timer.stream, until);
             return;
         }
         tracing::error!(%error, stream = %timer.stream, "timer not fired, retrying");
         let task = self.clone();
-        self.node.spawn(async move {
-            task.node.rest(task.node.settings.lease_ttl).await;
+        self.parts.node.spawn(async move {
+            task.parts
+                .node
+                .rest(task.parts.node.settings.lease_ttl)
+                .await;
             task.queue.timer_set(timer);
         });
     }
 
     fn firing(&self, timer: &TimerRow, head: &Head) -> DeliverCommit {
         // The clock may have been set back since the timer was due.
-        let now = self.node.now().max(timer.due);
+        let now = self.parts.node.now().max(timer.due);
         let key = RowKey::Timer(timer.clone());
         let mut commit = DeliverCommit::new(timer.stream, now);
         commit.guards.push(Guard::RowPresent(key.clone()));
         commit.rows.delete.push(key);
         commit.ready = Some(true);
         let body: Body = match timer.purpose {
-            TimerPurpose::Deadline => DeadlinePassed {
-                deadline: timer.due,
+            TimerPurpose::Deadline => {
+                let deadline = timer.due;
+                DeadlinePassed { deadline }.into()
             }
-            .into(),
             TimerPurpose::Sleep
             | TimerPurpose::Wait
             | TimerPurpose::Rpc
@@ -264,7 +264,7 @@ impl TimerTask {
                 let id = RpcId::of(&run.id, run.generation, location);
                 commit.rows.delete.push(RowKey::Rpc(timer.stream, id));
             }
-            if let Some(claim) = self.claims.for_delivery(timer.stream, run) {
+            if let Some(claim) = self.parts.claim_for_delivery(timer.stream, run) {
                 commit.lease = InboxLease::Claim(claim);
             }
         }

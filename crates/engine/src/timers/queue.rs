@@ -1,7 +1,7 @@
 //! The timers of the near future, in the order in which they are due.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 
 use everstep_model::planted::{self, Bug};
@@ -10,6 +10,7 @@ use everstep_model::{StreamNumber, Timestamp};
 use everstep_store::TimerRow;
 
 use crate::commit::TimerSink;
+use crate::lock::lock;
 
 #[derive(Default)]
 pub(crate) struct TimerQueue(Mutex<State>);
@@ -27,7 +28,7 @@ struct State {
     changed: bool,
 }
 
-/// When a timer fires: at its time, never before.
+/// Returns when a timer fires: at its time, never before.
 fn fires_at(timer: &TimerRow) -> Timestamp {
     let early = u64::from(planted::is(Bug::TimerEarly));
     Timestamp::from_millis(timer.due.as_millis().saturating_sub(early))
@@ -35,7 +36,7 @@ fn fires_at(timer: &TimerRow) -> Timestamp {
 
 impl TimerSink for TimerQueue {
     fn timer_set(&self, timer: TimerRow) {
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         if timer.due > state.loaded_until {
             return;
         }
@@ -51,28 +52,28 @@ impl TimerQueue {
     /// Handles the hint that another node set a timer. If it is near and not loaded, the store is
     /// read again.
     pub(crate) fn hint(&self, due: Timestamp) {
-        let mut state = self.state();
-        if due <= state.loaded_until && !state.knows(due) {
+        let mut state = lock(&self.0);
+        if due <= state.loaded_until && !state.has_due_at(due) {
             state.stale = true;
             state.signal();
         }
     }
 
     pub(super) fn set_stale(&self) {
-        self.state().stale = true;
+        lock(&self.0).stale = true;
     }
 
     pub(super) fn take_stale(&self) -> bool {
-        std::mem::take(&mut self.state().stale)
+        std::mem::take(&mut lock(&self.0).stale)
     }
 
     /// Wakes the timer task, so that it can end.
     pub(crate) fn signal(&self) {
-        self.state().signal();
+        lock(&self.0).signal();
     }
 
     pub(super) fn take_due(&self, now: Timestamp) -> Vec<TimerRow> {
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         let mut due = Vec::new();
         while state
             .near
@@ -85,13 +86,13 @@ impl TimerQueue {
     }
 
     pub(super) fn extend_until(&self, until: Timestamp) {
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         state.loaded_until = state.loaded_until.max(until);
     }
 
     /// Removes timers that are distant because the clock was set back.
     pub(super) fn unload_after(&self, until: Timestamp) {
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         if state.loaded_until > until {
             state.loaded_until = until;
             state.near.retain(|timer| timer.due <= until);
@@ -100,7 +101,7 @@ impl TimerQueue {
 
     /// Adds timers that were read, and keeps at most `limit` in memory.
     pub(super) fn load(&self, timers: Vec<TimerRow>, now: Timestamp, limit: usize) {
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         state.ignored.retain(|_, until| *until > now);
         let State { near, ignored, .. } = &mut *state;
         near.extend(
@@ -117,38 +118,34 @@ impl TimerQueue {
 
     /// Leaves the timers of a run in the store until this time.
     pub(super) fn ignore_until(&self, stream: StreamNumber, until: Timestamp) {
-        self.state().ignored.insert(stream, until);
+        lock(&self.0).ignored.insert(stream, until);
     }
 
     pub(super) fn next_due(&self) -> Option<Timestamp> {
-        self.state().near.first().map(fires_at)
+        lock(&self.0).near.first().map(fires_at)
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.state().near.len()
+        lock(&self.0).near.len()
     }
 
     pub(super) fn loaded_until(&self) -> Timestamp {
-        self.state().loaded_until
+        lock(&self.0).loaded_until
     }
 
     pub(super) fn poll_changed(&self, context: &mut Context<'_>) -> Poll<()> {
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         if std::mem::take(&mut state.changed) {
             return Poll::Ready(());
         }
         state.waker = Some(context.waker().clone());
         Poll::Pending
     }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl State {
     /// Returns whether a timer is due at exactly this time.
-    fn knows(&self, due: Timestamp) -> bool {
+    fn has_due_at(&self, due: Timestamp) -> bool {
         let first = TimerRow {
             due,
             stream: StreamNumber(0),

@@ -24,10 +24,10 @@ pub struct Offer {
 
 /// Executes workflow code.
 pub trait Worker: Send + Sync + 'static {
-    /// The workflows that it can execute.
+    /// Returns the workflows that it can execute.
     fn offers(&self) -> Vec<Offer>;
 
-    /// The declarations of a workflow, if the worker has them.
+    /// Returns the declarations of a workflow, if the worker has them.
     fn declares(&self, _workflow: &Name) -> Option<Arc<dyn Declares>> {
         None
     }
@@ -57,7 +57,7 @@ pub trait Seat: Send {
     /// Time, randomness and tasks, on the engine's clock.
     fn runtime(&self) -> &Arc<dyn Runtime>;
 
-    /// The settings of the engine.
+    /// Returns the settings of the engine.
     fn settings(&self) -> &Settings;
 }
 
@@ -92,7 +92,7 @@ impl Activation {
         self.seat.read(from)
     }
 
-    /// The current time on the engine's clock.
+    /// Returns the current time on the engine's clock.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.seat.runtime().now()
@@ -104,7 +104,7 @@ impl Activation {
         self.seat.runtime().clone()
     }
 
-    /// The settings of the engine.
+    /// Returns the settings of the engine.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         self.seat.settings()

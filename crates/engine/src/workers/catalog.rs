@@ -9,7 +9,7 @@ use everstep_store::StoreError;
 use serde::{Deserialize, Serialize};
 
 use super::activation::{Offer, Worker};
-use crate::commit::{Document, Documents};
+use crate::commit::{Committer, Document};
 use crate::error::Unavailable;
 
 /// The path of the document.
@@ -19,51 +19,35 @@ const ATTEMPTS_MAX: u32 = 100;
 
 /// The content of the document.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Listing {
-    workflows: BTreeMap<Name, Listed>,
+pub(super) struct Listing {
+    pub(super) workflows: BTreeMap<Name, Listed>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Listed {
-    newest: u32,
-    description: Arc<Description>,
+pub(super) struct Listed {
+    pub(super) newest: u32,
+    pub(super) description: Arc<Description>,
 }
 
 pub(super) struct Catalog {
-    documents: Documents,
+    committer: Arc<Committer>,
     /// The document as it was last read.
     listing: RwLock<Arc<Listing>>,
 }
 
 impl Catalog {
-    pub(super) fn new(documents: Documents) -> Self {
+    pub(super) fn new(committer: Arc<Committer>) -> Self {
         Self {
-            documents,
+            committer,
             listing: RwLock::default(),
         }
     }
 
-    pub(super) fn newest(&self, workflow: &Name) -> Option<u32> {
-        let listing = self.listing();
-        listing.workflows.get(workflow).map(|listed| listed.newest)
+    pub(super) fn get(&self, workflow: &Name) -> Option<Listed> {
+        self.listing().workflows.get(workflow).cloned()
     }
 
-    pub(super) fn description(&self, workflow: &Name) -> Option<Arc<Description>> {
-        let listing = self.listing();
-        let listed = listing.workflows.get(workflow)?;
-        Some(listed.description.clone())
-    }
-
-    /// All workflows with their newest versions and descriptions.
-    pub(super) fn all(&self) -> Vec<(Name, u32, Arc<Description>)> {
-        let listing = self.listing();
-        let listed = listing.workflows.iter();
-        listed
-            .map(|(name, listed)| (name.clone(), listed.newest, listed.description.clone()))
-            .collect()
-    }
-
-    fn listing(&self) -> Arc<Listing> {
+    pub(super) fn listing(&self) -> Arc<Listing> {
         let listing = self.listing.read();
         listing.unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -79,7 +63,8 @@ impl Catalog {
     }
 
     async fn read(&self) -> Result<(Option<Document>, Listing), Unavailable> {
-        let document = self.documents.read(StreamName::of_user(PATH)).await?;
+        let name = StreamName::of_user(PATH);
+        let document = self.committer.read_document(name).await?;
         let listing = match &document {
             Some(document) => serde_json::from_slice(&document.bytes).map_err(damaged)?,
             None => Listing::default(),
@@ -111,8 +96,8 @@ impl Catalog {
                 return Ok(());
             }
             let bytes = serde_json::to_vec(&listing).map_err(damaged)?;
-            let name = StreamName::of_user(PATH);
-            let written = self.documents.write(name, document.as_ref(), bytes.into());
+            let (name, committer) = (StreamName::of_user(PATH), &self.committer);
+            let written = committer.write_document(name, document.as_ref(), bytes.into());
             if written.await? {
                 self.replace(listing);
                 return Ok(());
@@ -124,7 +109,7 @@ impl Catalog {
 }
 
 impl Listing {
-    /// The description of the newest version counts.
+    /// Adds a workflow, unless a newer version is listed.
     fn add(&mut self, offer: &Offer, description: &Description) {
         let newest = *offer.versions.end();
         let known = self.workflows.get(&offer.workflow);

@@ -12,8 +12,8 @@ use super::directory::Workers;
 use crate::error::{EventNotAccepted, SchemaMismatch, SendError};
 
 impl Workers {
-    /// The declarations of the code that offers this version of a workflow, or else the newest, or
-    /// of the catalog. A node that has the code checks even if it executes no runs.
+    /// Returns the declarations of the code that offers this version of a workflow, or else the
+    /// newest, or of the catalog. A node that has the code checks even if it executes no runs.
     fn declares(&self, workflow: &Name, version: u32) -> Option<Arc<dyn Declares>> {
         let worker = self.registry.find(workflow, version).or_else(|| {
             let newest = self.newest_version(workflow)?;
@@ -21,14 +21,11 @@ impl Workers {
         });
         match worker {
             Some(worker) => worker.declares(workflow),
-            None => {
-                let description = self.catalog.description(workflow)?;
-                Some(description)
-            }
+            None => Some(self.catalog.get(workflow)?.description),
         }
     }
 
-    /// The declared deadline of runs of a workflow.
+    /// Returns the declared deadline of runs of a workflow.
     pub(crate) fn deadline_of(&self, workflow: &Name, version: u32) -> Option<Duration> {
         self.declares(workflow, version)?.deadline()
     }
@@ -42,12 +39,8 @@ impl Workers {
         let Some(declared) = self.declares(workflow, version) else {
             return Ok(());
         };
-        declared
-            .check_input(input)
-            .map_err(|detail| SchemaMismatch {
-                what: format!("the input of workflow `{workflow}`"),
-                detail,
-            })
+        let checked = declared.check_input(input);
+        checked.map_err(mismatch(|| format!("the input of workflow `{workflow}`")))
     }
 
     pub(crate) fn check_event(
@@ -60,20 +53,15 @@ impl Workers {
             return Ok(());
         };
         if !declared.is_accepted(event.as_str()) {
-            return Err(EventNotAccepted {
+            let error = EventNotAccepted {
                 workflow: run.workflow.to_string(),
                 event: event.to_string(),
                 accepted: declared.accepts().unwrap_or_default().join(", "),
-            }
-            .into());
+            };
+            return Err(error.into());
         }
-        declared
-            .check_event(event.as_str(), payload)
-            .map_err(|detail| SchemaMismatch {
-                what: format!("the payload of event `{event}`"),
-                detail,
-            })?;
-        Ok(())
+        let checked = declared.check_event(event.as_str(), payload);
+        Ok(checked.map_err(mismatch(|| format!("the payload of event `{event}`")))?)
     }
 
     pub(crate) fn check_answer(
@@ -85,11 +73,14 @@ impl Workers {
         let Some(declared) = self.declares(&run.workflow, run.version) else {
             return Ok(());
         };
-        declared
-            .check_answer(method.as_str(), answer)
-            .map_err(|detail| SchemaMismatch {
-                what: format!("the answer to `{method}`"),
-                detail,
-            })
+        let checked = declared.check_answer(method.as_str(), answer);
+        checked.map_err(mismatch(|| format!("the answer to `{method}`")))
+    }
+}
+
+fn mismatch(what: impl FnOnce() -> String) -> impl FnOnce(String) -> SchemaMismatch {
+    |detail| SchemaMismatch {
+        what: what(),
+        detail,
     }
 }

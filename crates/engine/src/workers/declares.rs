@@ -9,7 +9,7 @@ use super::schema;
 
 /// The declarations of a workflow. Each check returns the mismatch as text.
 pub trait Declares: Send + Sync {
-    /// The events that the workflow accepts. `None` means any.
+    /// Returns the events that the workflow accepts. `None` means any.
     fn accepts(&self) -> Option<Vec<String>> {
         None
     }
@@ -35,12 +35,12 @@ pub trait Declares: Send + Sync {
         Ok(())
     }
 
-    /// How long runs may take from their creation, unless their start says otherwise.
+    /// Returns how long runs may take from their creation, unless their start says otherwise.
     fn deadline(&self) -> Option<Duration> {
         None
     }
 
-    /// The declarations as data, for nodes without the code.
+    /// Returns the declarations as data, for nodes without the code.
     fn description(&self) -> Option<Description> {
         None
     }

@@ -10,22 +10,22 @@ use everstep_model::{Description, Name};
 use super::activation::Worker;
 use super::catalog::Catalog;
 use super::registry::{Offered, Registry};
-use crate::commit::Documents;
+use crate::commit::Committer;
 use crate::error::{OfferError, StartError, Unavailable, UnknownWorkflow};
 use crate::node::Node;
 use crate::roles::Role;
 
 pub(crate) struct Workers {
     node: Arc<Node>,
-    documents: Documents,
+    committer: Arc<Committer>,
     pub(super) registry: Arc<Registry>,
     pub(super) catalog: Catalog,
 }
 
 /// A workflow that can be started.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct KnownWorkflow {
-    /// The name.
     pub workflow: Name,
     /// The version that new runs get.
     pub newest: u32,
@@ -38,7 +38,7 @@ pub struct KnownWorkflow {
 impl Workers {
     pub(crate) fn new(
         node: Arc<Node>,
-        documents: Documents,
+        committer: Arc<Committer>,
         workers: Vec<Arc<dyn Worker>>,
     ) -> Self {
         let registry = Arc::<Registry>::default();
@@ -47,15 +47,15 @@ impl Workers {
         }
         Self {
             node,
-            catalog: Catalog::new(documents.clone()),
-            documents,
+            catalog: Catalog::new(committer.clone()),
+            committer,
             registry,
         }
     }
 
     /// Adds a worker, and its workflows to the catalog.
     pub(crate) async fn offer(&self, worker: &Arc<dyn Worker>) -> Result<Offered, OfferError> {
-        self.documents.committer.check_open()?;
+        self.committer.check_open()?;
         if !self.node.has(Role::Worker) {
             return Err(OfferError::NoWorkerRole);
         }
@@ -76,18 +76,19 @@ impl Workers {
         worker.is_some_and(|worker| !worker.is_full())
     }
 
-    /// The names of the workflows that this node offers, sorted.
+    /// Returns the names of the workflows that this node offers, sorted.
     pub(crate) fn offered(&self) -> Vec<Name> {
         self.registry.workflows()
     }
 
-    /// The newest version of a workflow offered by this node, or else in the catalog.
+    /// Returns the newest version of a workflow offered by this node, or else in the catalog.
     pub(crate) fn newest_version(&self, workflow: &Name) -> Option<u32> {
         let offered = self.registry.newest(workflow);
-        offered.or_else(|| self.catalog.newest(workflow))
+        offered.or_else(|| Some(self.catalog.get(workflow)?.newest))
     }
 
-    /// The version of a workflow that a new run gets. Another node may have added the workflow.
+    /// Returns the version of a workflow that a new run gets. Another node may have added the
+    /// workflow.
     pub(crate) async fn version_to_start(&self, workflow: &Name) -> Result<u32, StartError> {
         if let Some(version) = self.newest_version(workflow) {
             return Ok(version);
@@ -113,29 +114,25 @@ impl Workers {
     }
 
     async fn keep_catalog_current(self: Arc<Self>) {
-        loop {
-            self.node.rest(self.node.settings.sweep_interval).await;
-            if self.node.is_closing() {
-                return;
-            }
+        while self.node.rest(self.node.settings.sweep_interval).await {
             if let Err(error) = self.catalog.refresh().await {
                 tracing::warn!(%error, "catalog of workflows not readable");
             }
         }
     }
 
-    /// Every workflow that can be started, by name.
+    /// Returns every workflow that can be started, by name.
     pub(crate) async fn known(&self) -> Result<Vec<KnownWorkflow>, Unavailable> {
         self.catalog.refresh().await?;
         let mut known = BTreeMap::new();
-        for (workflow, newest, description) in self.catalog.all() {
+        for (workflow, listed) in &self.catalog.listing().workflows {
             let found = KnownWorkflow {
                 workflow: workflow.clone(),
-                newest,
+                newest: listed.newest,
                 offered: None,
-                description: Some(description),
+                description: Some(listed.description.clone()),
             };
-            known.insert(workflow, found);
+            known.insert(workflow.clone(), found);
         }
         for offer in self.registry.offers() {
             let (oldest, newest) = (*offer.versions.start(), *offer.versions.end());

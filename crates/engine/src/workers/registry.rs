@@ -50,7 +50,7 @@ impl Registry {
         });
     }
 
-    /// All workers, in the order in which they were added.
+    /// Returns all workers, in the order in which they were added.
     pub(super) fn all(&self) -> Vec<Arc<dyn Worker>> {
         let state = self.read();
         let registrations = state.by_workflow.values().flatten();
@@ -93,7 +93,7 @@ impl Registry {
             .max()
     }
 
-    /// The names of the offered workflows, sorted.
+    /// Returns the names of the offered workflows, sorted.
     pub(super) fn workflows(&self) -> Vec<Name> {
         let mut workflows: Vec<Name> = self.read().by_workflow.keys().cloned().collect();
         workflows.sort();

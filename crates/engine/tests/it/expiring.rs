@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use everstep_engine::streams::{Create, Fork, Lifetime, ReadFrom, StreamError, Streams};
+use everstep_engine::streams::{Create, Lifetime, ReadFrom, StreamError, Streams};
 use tokio::time::advance;
 
-use crate::support::{append, create, for_each_store, path, text};
+use crate::support::{append, create, for_each_store, fork_of, path, text};
 
 const TTL: Duration = Duration::from_secs(100);
 
-fn mortal(at: &str) -> Create {
+fn expiring(at: &str) -> Create {
     Create {
         lifetime: Lifetime::Ttl(TTL),
         ..create(at, text())
@@ -24,8 +24,7 @@ async fn is_alive(streams: &Streams, at: &str) -> bool {
     }
 }
 
-/// Lets woken tasks run.
-async fn settle() {
+async fn run_woken_tasks() {
     for _ in 0..100 {
         tokio::task::yield_now().await;
     }
@@ -33,14 +32,14 @@ async fn settle() {
 
 async fn pass(time: Duration) {
     advance(time).await;
-    settle().await;
+    run_woken_tasks().await;
 }
 
 #[test]
 fn an_unused_stream_expires_and_frees_its_path() {
     for_each_store(async |world| {
         let streams = world.streams();
-        streams.create(mortal("a")).await.unwrap();
+        streams.create(expiring("a")).await.unwrap();
         streams.append(append("a", "old")).await.unwrap();
         pass(TTL - Duration::from_secs(1)).await;
         assert!(is_alive(&streams, "a").await);
@@ -49,7 +48,7 @@ fn an_unused_stream_expires_and_frees_its_path() {
         assert!(!is_alive(&streams, "a").await);
         let late = streams.append(append("a", "x")).await;
         assert!(matches!(late, Err(StreamError::Missing)));
-        assert!(streams.create(mortal("a")).await.unwrap().created);
+        assert!(streams.create(expiring("a")).await.unwrap().created);
         let mut reader = streams.read(&path("a"), ReadFrom::Start).await.unwrap();
         assert!(reader.next_chunk(9).await.unwrap().messages.is_empty());
     });
@@ -60,7 +59,7 @@ fn reads_and_appends_prolong_a_lifetime_and_inspection_does_not() {
     for_each_store(async |world| {
         let streams = world.streams();
         for at in ["read", "written", "looked-at"] {
-            streams.create(mortal(at)).await.unwrap();
+            streams.create(expiring(at)).await.unwrap();
         }
         for _ in 0..5 {
             pass(TTL * 9 / 10).await;
@@ -79,14 +78,14 @@ fn reads_and_appends_prolong_a_lifetime_and_inspection_does_not() {
 fn a_restart_shortens_no_lifetime_and_prolongs_it_slightly() {
     for_each_store(async |mut world| {
         let streams = world.streams();
-        streams.create(mortal("a")).await.unwrap();
+        streams.create(expiring("a")).await.unwrap();
         pass(TTL / 2).await;
         streams.read(&path("a"), ReadFrom::Tail).await.unwrap();
-        settle().await;
+        run_woken_tasks().await;
         // Too short an interval to be saved.
         pass(TTL / 50).await;
         streams.read(&path("a"), ReadFrom::Tail).await.unwrap();
-        settle().await;
+        run_woken_tasks().await;
         drop(streams);
         world.reopen().await;
         let streams = world.streams();
@@ -102,11 +101,11 @@ fn use_does_not_prolong_a_fixed_expiry() {
     for_each_store(async |world| {
         let streams = world.streams();
         let end = streams.now().after(TTL);
-        let asked = Create {
+        let request = Create {
             lifetime: Lifetime::Until(end),
             ..create("a", text())
         };
-        streams.create(asked).await.unwrap();
+        streams.create(request).await.unwrap();
         pass(TTL / 2).await;
         streams.append(append("a", "x")).await.unwrap();
         pass(TTL / 2).await;
@@ -118,25 +117,20 @@ fn use_does_not_prolong_a_fixed_expiry() {
 fn an_expired_source_is_kept_for_its_fork() {
     for_each_store(async |world| {
         let streams = world.streams();
-        streams.create(mortal("a")).await.unwrap();
+        streams.create(expiring("a")).await.unwrap();
         streams.append(append("a", "1")).await.unwrap();
-        let fork = Some(Fork {
-            source: path("a"),
-            offset: None,
-            sub_offset: 0,
-        });
-        let asked = Create {
-            fork,
+        let request = Create {
+            fork: fork_of("a"),
             lifetime: Lifetime::Ttl(TTL * 100),
             ..create("b", text())
         };
-        streams.create(asked).await.unwrap();
+        streams.create(request).await.unwrap();
         pass(TTL * 2).await;
         let gone = streams.info(&path("a")).await;
         assert!(matches!(gone, Err(StreamError::Gone)), "{gone:?}");
         let mut reader = streams.read(&path("b"), ReadFrom::Start).await.unwrap();
         assert_eq!(reader.next_chunk(9).await.unwrap().messages, ["1"]);
         streams.delete(&path("b")).await.unwrap();
-        assert!(streams.create(mortal("a")).await.unwrap().created);
+        assert!(streams.create(expiring("a")).await.unwrap().created);
     });
 }

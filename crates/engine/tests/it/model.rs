@@ -39,7 +39,7 @@ impl Verdict {
             StreamError::ForkPoint(_) => Self::ForkPoint,
             StreamError::SourceMissing => Self::SourceMissing,
             StreamError::SourceGone => Self::SourceGone,
-            other => panic!("the model knows no {other:?}"),
+            other => panic!("unexpected error {other:?}"),
         }
     }
 }
@@ -100,8 +100,9 @@ impl Model {
     ) -> Verdict {
         match self.at(path) {
             Ok(id) => {
-                let is = &self.streams[id];
-                let same = is.json == json && is.closed == closed && is.origin.is_none();
+                let existing = &self.streams[id];
+                let same =
+                    existing.json == json && existing.closed == closed && existing.origin.is_none();
                 if same {
                     Verdict::Again
                 } else {
@@ -121,12 +122,14 @@ impl Model {
         }
     }
 
-    pub(crate) fn fork(&mut self, path: u8, source: u8, place: usize, sub: u64) -> Verdict {
+    pub(crate) fn fork(&mut self, path: u8, source: u8, index: usize, sub: u64) -> Verdict {
         match self.at(path) {
             Ok(id) => {
-                let is = &self.streams[id];
-                let origin = is.origin.map(|(_, path, place, sub)| (path, place, sub));
-                let same = origin == Some((source, place, sub)) && !is.closed;
+                let existing = &self.streams[id];
+                let origin = existing
+                    .origin
+                    .map(|(_, path, index, sub)| (path, index, sub));
+                let same = origin == Some((source, index, sub)) && !existing.closed;
                 return if same {
                     Verdict::Again
                 } else {
@@ -142,7 +145,7 @@ impl Model {
             Err(_) => return Verdict::SourceMissing,
         };
         let from = &self.streams[id];
-        let Some((at, prefix)) = from.behind(place, sub) else {
+        let Some((at, prefix)) = from.fork_point(index, sub) else {
             return Verdict::ForkPoint;
         };
         let mut messages = from.messages[..at].to_vec();
@@ -152,7 +155,7 @@ impl Model {
         let stream = Stream {
             json: from.json,
             messages,
-            origin: Some((id, source, place, sub)),
+            origin: Some((id, source, index, sub)),
             cuts,
             ..Stream::default()
         };
@@ -225,22 +228,22 @@ impl Model {
 
 impl Stream {
     /// The fork point after an offset, and the part of a message before it.
-    fn behind(&self, place: usize, sub: u64) -> Option<(usize, Option<String>)> {
+    fn fork_point(&self, index: usize, sub: u64) -> Option<(usize, Option<String>)> {
         let sub = usize::try_from(sub).ok()?;
         if sub == 0 {
-            return Some((place, None));
+            return Some((index, None));
         }
         if !self.json {
-            let (message, _) = self.messages.get(place)?;
+            let (message, _) = self.messages.get(index)?;
             return match sub.cmp(&message.len()) {
-                std::cmp::Ordering::Less => Some((place, Some(message[..sub].to_owned()))),
-                std::cmp::Ordering::Equal => Some((place + 1, None)),
+                std::cmp::Ordering::Less => Some((index, Some(message[..sub].to_owned()))),
+                std::cmp::Ordering::Equal => Some((index + 1, None)),
                 std::cmp::Ordering::Greater => None,
             };
         }
         let mut rest = 0;
-        for (n, (_, ends)) in self.messages.iter().enumerate().skip(place) {
-            if n > place && self.cuts.contains(&n) {
+        for (n, (_, ends)) in self.messages.iter().enumerate().skip(index) {
+            if n > index && self.cuts.contains(&n) {
                 break;
             }
             rest += 1;
@@ -248,7 +251,7 @@ impl Stream {
                 break;
             }
         }
-        (sub <= rest).then_some((place + sub, None))
+        (sub <= rest).then_some((index + sub, None))
     }
 }
 

@@ -56,10 +56,10 @@ impl Worker for Completes {
     }
 }
 
-/// Drops every run, as if its task had died.
-struct Dies;
+/// Drops every run, as a task that panics does.
+struct DropsRuns;
 
-impl Worker for Dies {
+impl Worker for DropsRuns {
     fn offers(&self) -> Vec<Offer> {
         worker(1..=1).offers()
     }
@@ -182,10 +182,10 @@ fn a_run_whose_worker_is_removed_during_creation_waits_for_another() {
         let engine = world.engine();
         let offered = engine.offer(worker(1..=1)).await.unwrap();
         let mut starting = std::pin::pin!(engine.start(start("a", "1")));
-        let under_way = std::future::poll_fn(|context| {
+        let is_pending = std::future::poll_fn(|context| {
             std::task::Poll::Ready(starting.as_mut().poll(context).is_pending())
         });
-        assert!(under_way.await);
+        assert!(is_pending.await);
         drop(offered);
         starting.await.unwrap();
         let _next = engine.offer(worker(1..=1)).await.unwrap();
@@ -197,7 +197,7 @@ fn a_run_whose_worker_is_removed_during_creation_waits_for_another() {
 fn a_lost_run_of_a_node_without_a_worker_moves_to_another_node() {
     virtual_time(async {
         let (one, two) = two_nodes().await;
-        let offered = one.offer(Arc::new(Dies)).await.unwrap();
+        let offered = one.offer(Arc::new(DropsRuns)).await.unwrap();
         one.start(start("a", "1")).await.unwrap();
         drop(offered);
         let _offered = two.offer(worker(1..=1)).await.unwrap();

@@ -27,7 +27,7 @@ enum Turn {
     Fork {
         path: u8,
         source: u8,
-        place: u8,
+        pick: u8,
         sub: u8,
     },
     Append {
@@ -51,7 +51,7 @@ fn turn() -> impl Strategy<Value = Turn> {
         4 => (at(), any::<bool>(), prop::bool::weighted(0.1), 0u8..4)
             .prop_map(|(path, json, closed, messages)| Turn::Create { path, json, closed, messages }),
         4 => (at(), at(), any::<u8>(), prop_oneof![Just(0), 0u8..7])
-            .prop_map(|(path, source, place, sub)| Turn::Fork { path, source, place, sub }),
+            .prop_map(|(path, source, pick, sub)| Turn::Fork { path, source, pick, sub }),
         12 => (at(), any::<bool>(), 0u8..4, prop::bool::weighted(0.05), producer, proptest::option::weighted(0.2, 0u8..9))
             .prop_map(|(path, json, messages, close, producer, seq)| {
                 Turn::Append { path, json, messages: if close { messages } else { messages.max(1) }, close, producer, seq }
@@ -71,7 +71,7 @@ struct Trial {
     world: World,
     model: Model,
     offsets: BTreeMap<usize, Vec<(usize, Offset)>>,
-    said: u64,
+    message_count: u64,
     verdicts: BTreeSet<Verdict>,
 }
 
@@ -80,12 +80,12 @@ impl Trial {
         self.world.streams()
     }
 
-    /// The number of the next message, which makes each unique.
-    fn say(&mut self, count: u8, json: bool) -> Vec<String> {
+    /// Returns messages that differ from all earlier ones.
+    fn new_messages(&mut self, count: u8, json: bool) -> Vec<String> {
         let mut messages = Vec::new();
         for _ in 0..count {
-            self.said += 1;
-            messages.push(format!("\"m{}\"", self.said));
+            self.message_count += 1;
+            messages.push(format!("\"m{}\"", self.message_count));
         }
         if !json && !messages.is_empty() {
             messages = vec![messages.concat()];
@@ -93,7 +93,7 @@ impl Trial {
         messages
     }
 
-    fn note(&mut self, path: u8, offset: Offset) {
+    fn record_offset(&mut self, path: u8, offset: Offset) {
         if let Ok(id) = self.model.at(path) {
             let count = usize::try_from(offset.next.0).unwrap();
             let given = self.offsets.entry(id).or_default();
@@ -101,13 +101,13 @@ impl Trial {
         }
     }
 
-    async fn take(&mut self, turn: Turn) {
+    async fn perform(&mut self, turn: Turn) {
         match turn {
             Turn::Reopen => self.world.reopen().await,
             Turn::Delete { path } => {
                 let expected = self.model.delete(path);
-                let became = self.streams().delete(&at(path)).await;
-                assert_eq!(verdict(&became), expected);
+                let result = self.streams().delete(&at(path)).await;
+                assert_eq!(verdict(&result), expected);
                 self.verdicts.insert(expected);
             }
             Turn::Create {
@@ -121,9 +121,9 @@ impl Trial {
             Turn::Fork {
                 path,
                 source,
-                place,
+                pick,
                 sub,
-            } => self.fork(path, source, place, sub).await,
+            } => self.fork(path, source, pick, sub).await,
             Turn::Append {
                 path,
                 json,
@@ -132,7 +132,7 @@ impl Trial {
                 producer,
                 seq,
             } => {
-                let messages = self.say(messages, json);
+                let messages = self.new_messages(messages, json);
                 let producer = producer.map(|(id, epoch, seq)| (id, epoch.into(), seq.into()));
                 let plan = AppendPlan {
                     messages,
@@ -147,26 +147,26 @@ impl Trial {
     }
 
     async fn create(&mut self, path: u8, is_json: bool, closed: bool, messages: u8) {
-        let messages = self.say(messages, is_json);
-        let asked = Create {
+        let messages = self.new_messages(messages, is_json);
+        let request = Create {
             path: at(path),
             closed,
             body: body(&messages, is_json),
             ..create("x", if is_json { json() } else { text() })
         };
         let expected = self.model.create(path, is_json, closed, messages);
-        let became = self.streams().create(asked).await;
-        assert_eq!(created(&became), expected);
+        let result = self.streams().create(request).await;
+        assert_eq!(created(&result), expected);
         self.verdicts.insert(expected);
-        if let Ok(became) = became {
-            self.note(path, became.info.next);
+        if let Ok(result) = result {
+            self.record_offset(path, result.info.next);
         }
     }
 
-    async fn fork(&mut self, path: u8, source: u8, place: u8, sub: u8) {
+    async fn fork(&mut self, path: u8, source: u8, pick: u8, sub: u8) {
         let known = self.model.at(source).ok();
         let given = known.and_then(|id| self.offsets.get(&id));
-        let picked = given.and_then(|given| given.get(usize::from(place) % given.len()));
+        let picked = given.and_then(|given| given.get(usize::from(pick) % given.len()));
         let (count, offset) = picked.copied().unwrap_or((
             0,
             Offset {
@@ -174,7 +174,7 @@ impl Trial {
                 next: everstep_model::RecordNumber(0),
             },
         ));
-        let asked = Create {
+        let request = Create {
             path: at(path),
             content_type: None,
             fork: Some(Fork {
@@ -185,18 +185,12 @@ impl Trial {
             ..create("x", text())
         };
         let expected = self.model.fork(path, source, count, sub.into());
-        let became = self.streams().create(asked).await;
-        assert_eq!(created(&became), expected);
+        let result = self.streams().create(request).await;
+        assert_eq!(created(&result), expected);
         self.verdicts.insert(expected);
-        if let Ok(became) = became {
-            self.note(path, became.info.next);
-            self.note(
-                path,
-                Offset {
-                    next: offset.next,
-                    ..offset
-                },
-            );
+        if let Ok(result) = result {
+            self.record_offset(path, result.info.next);
+            self.record_offset(path, offset);
         }
     }
 
@@ -215,16 +209,16 @@ impl Trial {
             seq: plan.seq.map(|seq| seq.to_string()),
         };
         let expected = self.model.append(path, plan);
-        let became = self.streams().append(append).await;
-        let verdict = match &became {
+        let result = self.streams().append(append).await;
+        let verdict = match &result {
             Ok(appended) if appended.repeated => Verdict::Again,
             Ok(_) => Verdict::Done,
             Err(error) => Verdict::of(error),
         };
         assert_eq!(verdict, expected);
         self.verdicts.insert(expected);
-        if let Ok(appended) = became {
-            self.note(path, appended.next);
+        if let Ok(appended) = result {
+            self.record_offset(path, appended.next);
         }
     }
 
@@ -249,7 +243,7 @@ impl Trial {
             let texts: Vec<String> = offsets.iter().map(Offset::to_string).collect();
             assert!(texts.is_sorted(), "{texts:?}");
             for offset in offsets {
-                self.note(path, offset);
+                self.record_offset(path, offset);
             }
             for (count, offset) in self.offsets.get(&id).cloned().unwrap_or_default() {
                 let (rest, ..) = read_all(&streams, &at(path), ReadFrom::Offset(offset))
@@ -276,17 +270,17 @@ fn body(messages: &[String], json: bool) -> Bytes {
     }
 }
 
-fn verdict<T>(became: &Result<T, StreamError>) -> Verdict {
-    match became {
+fn verdict<T>(result: &Result<T, StreamError>) -> Verdict {
+    match result {
         Ok(_) => Verdict::Done,
         Err(error) => Verdict::of(error),
     }
 }
 
-fn created(became: &Result<everstep_engine::streams::Created, StreamError>) -> Verdict {
-    match became {
+fn created(result: &Result<everstep_engine::streams::Created, StreamError>) -> Verdict {
+    match result {
         Ok(created) if !created.created => Verdict::Again,
-        became => verdict(became),
+        result => verdict(result),
     }
 }
 
@@ -296,11 +290,11 @@ fn try_all(in_memory: bool, turns: Vec<Turn>) -> BTreeSet<Verdict> {
             world: World::new(in_memory).await,
             model: Model::default(),
             offsets: BTreeMap::new(),
-            said: 0,
+            message_count: 0,
             verdicts: BTreeSet::new(),
         };
         for (n, turn) in turns.into_iter().enumerate() {
-            trial.take(turn).await;
+            trial.perform(turn).await;
             if n % 8 == 7 {
                 trial.check().await;
             }

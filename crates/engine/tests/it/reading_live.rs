@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use everstep_engine::streams::{Create, Fork, ReadFrom, StreamError};
+use everstep_engine::streams::{Create, ReadFrom, StreamError};
 
-use crate::support::{append, create, for_each_store, path, text};
+use crate::support::{append, create, for_each_store, fork_of, path, text};
 
 const LONG: Duration = Duration::from_secs(3_600);
 
@@ -41,16 +41,11 @@ fn a_reader_of_a_fork_does_not_see_its_source_grow() {
     for_each_store(async |world| {
         let streams = world.streams();
         streams.create(create("a", text())).await.unwrap();
-        let fork = Some(Fork {
-            source: path("a"),
-            offset: None,
-            sub_offset: 0,
-        });
-        let asked = Create {
-            fork,
+        let request = Create {
+            fork: fork_of("a"),
             ..create("b", text())
         };
-        streams.create(asked).await.unwrap();
+        streams.create(request).await.unwrap();
         let mut reader = streams.read(&path("b"), ReadFrom::Start).await.unwrap();
         streams.append(append("a", "x")).await.unwrap();
         let chunk = reader
@@ -82,16 +77,11 @@ fn a_deleted_stream_that_is_kept_for_forks_is_not_reported_as_closed() {
     for_each_store(async |world| {
         let streams = world.streams();
         streams.create(create("a", text())).await.unwrap();
-        let fork = Some(Fork {
-            source: path("a"),
-            offset: None,
-            sub_offset: 0,
-        });
-        let asked = Create {
-            fork,
+        let request = Create {
+            fork: fork_of("a"),
             ..create("b", text())
         };
-        streams.create(asked).await.unwrap();
+        streams.create(request).await.unwrap();
         let mut reader = streams.read(&path("a"), ReadFrom::Start).await.unwrap();
         let gone = path("a");
         let (read, deleted) = tokio::join!(reader.next_within(100, LONG), streams.delete(&gone));

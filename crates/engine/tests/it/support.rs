@@ -10,7 +10,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use everstep_engine::simulation::VirtualRuntime;
 use everstep_engine::streams::{
-    Append, ContentType, Create, Lifetime, ReadFrom, StreamError, StreamPath, Streams,
+    Append, ContentType, Create, Fork, Lifetime, ReadFrom, StreamError, StreamPath, Streams,
 };
 use everstep_engine::{Engine, EngineParts, Settings};
 use everstep_model::Offset;
@@ -18,7 +18,7 @@ use everstep_store::{Clock, LocalBus, MemoryStore, Store};
 use everstep_store_embedded::EmbeddedStore;
 
 /// The kind of store of a test.
-pub(crate) enum Place {
+pub(crate) enum StoreKind {
     Memory(MemoryStore),
     Directory(tempfile::TempDir),
 }
@@ -26,7 +26,7 @@ pub(crate) enum Place {
 /// An engine that can be closed and opened again on the same store.
 pub(crate) struct World {
     runtime: Arc<VirtualRuntime>,
-    place: Place,
+    store: StoreKind,
     engine: Option<Engine>,
 }
 
@@ -34,13 +34,13 @@ impl World {
     /// Opens an engine on an empty store.
     pub(crate) async fn new(in_memory: bool) -> Self {
         let runtime = Arc::new(VirtualRuntime::new(1));
-        let place = match in_memory {
-            true => Place::Memory(MemoryStore::new(runtime.clone())),
-            false => Place::Directory(tempfile::tempdir().unwrap()),
+        let store = match in_memory {
+            true => StoreKind::Memory(MemoryStore::new(runtime.clone())),
+            false => StoreKind::Directory(tempfile::tempdir().unwrap()),
         };
         let mut world = Self {
             runtime,
-            place,
+            store,
             engine: None,
         };
         world.open().await;
@@ -49,9 +49,11 @@ impl World {
 
     async fn open(&mut self) {
         let clock: Arc<dyn Clock> = self.runtime.clone();
-        let store: Arc<dyn Store> = match &self.place {
-            Place::Memory(store) => Arc::new(store.clone()),
-            Place::Directory(path) => Arc::new(EmbeddedStore::open(path.path(), clock).unwrap()),
+        let store: Arc<dyn Store> = match &self.store {
+            StoreKind::Memory(store) => Arc::new(store.clone()),
+            StoreKind::Directory(path) => {
+                Arc::new(EmbeddedStore::open(path.path(), clock).unwrap())
+            }
         };
         let parts = EngineParts {
             store,
@@ -176,4 +178,13 @@ pub(crate) async fn whole(streams: &Streams, at: &str) -> Result<String, StreamE
     let (messages, ..) = read_all(streams, &path(at), ReadFrom::Start).await?;
     let bytes = messages.concat();
     Ok(String::from_utf8(bytes).unwrap())
+}
+
+/// A fork at the end of a stream.
+pub(crate) fn fork_of(source: &str) -> Option<Fork> {
+    Some(Fork {
+        source: path(source),
+        offset: None,
+        sub_offset: 0,
+    })
 }

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use everstep_engine::streams::{
-    Append, Appended, Create, Fork, Producer, ReadFrom, StreamError, Streams,
+    Append, Appended, Create, Producer, ReadFrom, StreamError, Streams,
 };
 
-use crate::support::{append, create, path, text, two_nodes, virtual_time, whole};
+use crate::support::{append, create, fork_of, path, text, two_nodes, virtual_time, whole};
 
-async fn append_soon(streams: &Streams, wanted: Append) -> Appended {
+async fn append_soon(streams: &Streams, request: Append) -> Appended {
     loop {
-        match streams.append(wanted.clone()).await {
+        match streams.append(request.clone()).await {
             Ok(appended) => return appended,
             // The previous append is still in progress on the other node.
             Err(StreamError::SequenceGap { .. }) => tokio::task::yield_now().await,
@@ -28,10 +28,10 @@ fn appends_of_a_producer_through_both_nodes_take_effect_once() {
         let through = async |streams: &Streams| {
             let mut taken = 0;
             for seq in 0..40 {
-                let mut wanted = append("a", &format!("{seq};"));
+                let mut request = append("a", &format!("{seq};"));
                 let id = "p".to_owned();
-                wanted.producer = Some(Producer { id, epoch: 0, seq });
-                taken += u32::from(!append_soon(streams, wanted).await.repeated);
+                request.producer = Some(Producer { id, epoch: 0, seq });
+                taken += u32::from(!append_soon(streams, request).await.repeated);
             }
             taken
         };
@@ -49,11 +49,11 @@ fn of_two_appends_with_one_sequence_one_wins() {
         let (one, other) = (nodes.0.streams(), nodes.1.streams());
         one.create(create("a", text())).await.unwrap();
         for round in 0..20 {
-            let wanted = |by: &str| Append {
+            let request = |by: &str| Append {
                 seq: Some(format!("{round:04}")),
                 ..append("a", by)
             };
-            let both = tokio::join!(one.append(wanted("x")), other.append(wanted("y")));
+            let both = tokio::join!(one.append(request("x")), other.append(request("y")));
             let won = [both.0.is_ok(), both.1.is_ok()];
             assert_eq!(won.iter().filter(|won| **won).count(), 1, "{both:?}");
         }
@@ -70,16 +70,12 @@ fn a_fork_never_loses_its_source_to_a_deletion_elsewhere() {
             let (source, fork) = (format!("s{round}"), format!("f{round}"));
             one.create(create(&source, text())).await.unwrap();
             one.append(append(&source, "1")).await.unwrap();
-            let asked = Create {
-                fork: Some(Fork {
-                    source: path(&source),
-                    offset: None,
-                    sub_offset: 0,
-                }),
+            let request = Create {
+                fork: fork_of(&source),
                 ..create(&fork, text())
             };
             let gone = path(&source);
-            let (forked, deleted) = tokio::join!(one.create(asked), other.delete(&gone));
+            let (forked, deleted) = tokio::join!(one.create(request), other.delete(&gone));
             deleted.unwrap();
             match forked {
                 Ok(_) => assert_eq!(whole(&other, &fork).await.unwrap(), "1"),

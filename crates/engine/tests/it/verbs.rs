@@ -1,8 +1,8 @@
 //! The verbs of streams, on each kind of store.
 
-use everstep_engine::streams::{Create, Fork, Producer, ReadFrom, StreamError};
+use everstep_engine::streams::{Create, Producer, ReadFrom, StreamError};
 
-use crate::support::{append, create, for_each_store, json, path, read_all, text, whole};
+use crate::support::{append, create, for_each_store, fork_of, json, path, read_all, text, whole};
 
 fn producer(epoch: u64, seq: u64) -> Option<Producer> {
     Some(Producer {
@@ -39,11 +39,11 @@ fn json_elements_keep_their_exact_bytes() {
     for_each_store(async |world| {
         let streams = world.streams();
         let body = br#"[ 12345678901234567890 , {"b": 1.10,  "a":[1,2]}, "x" ,[]]"#;
-        let asked = Create {
+        let request = Create {
             body: body.as_slice().into(),
             ..create("a", json())
         };
-        streams.create(asked).await.unwrap();
+        streams.create(request).await.unwrap();
         let (messages, ..) = read_all(&streams, &path("a"), ReadFrom::Start)
             .await
             .unwrap();
@@ -165,16 +165,11 @@ fn a_deleted_source_is_kept_until_its_last_fork_is_deleted() {
         streams.create(create("a", text())).await.unwrap();
         streams.append(append("a", "1")).await.unwrap();
         for (at, from) in [("b", "a"), ("c", "b")] {
-            let fork = Some(Fork {
-                source: path(from),
-                offset: None,
-                sub_offset: 0,
-            });
-            let asked = Create {
-                fork,
+            let request = Create {
+                fork: fork_of(from),
                 ..create(at, text())
             };
-            streams.create(asked).await.unwrap();
+            streams.create(request).await.unwrap();
             streams.append(append(at, at)).await.unwrap();
         }
         streams.append(append("a", "2")).await.unwrap();

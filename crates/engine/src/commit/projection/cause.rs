@@ -6,40 +6,51 @@ use everstep_inspect::ChildView;
 use everstep_machine::{LeftChild, TraceRoot};
 use everstep_model::record::{ChildStarted, ParentClose};
 use everstep_model::{
-    Body, Entry, Generation, Link, Location, Record, RecordNumber, RunId, StreamNumber, TraceParent,
+    Body, Entry, Generation, Link, Location, Record, RecordNumber, RunId, Seed, StreamNumber,
+    TraceParent,
 };
 use everstep_store::{OutboxRow, Row};
 
 use super::effect::{ChildFinished, Effect, StartChild, outcome_of};
-use super::origin::Origin;
+
+/// The origin of a run, from its first record.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Origin {
+    /// Distinguishes the run from other runs that have had the same id.
+    pub(crate) identity: Option<Seed>,
+    /// The operation of the parent run that waits for it.
+    pub(crate) parent: Option<Link>,
+    /// The trace context of its start.
+    pub(crate) trace: Option<TraceParent>,
+}
+
+impl Origin {
+    /// Reads the origin from a journal, or from a journal's first record.
+    pub(crate) fn of(journal: &[Entry]) -> Self {
+        match journal.first().map(|first| &first.record.body) {
+            Some(Body::Created(created)) => Self {
+                identity: Some(created.identity()),
+                parent: created.parent_link(),
+                trace: created.trace,
+            },
+            _ => Self::default(),
+        }
+    }
+}
 
 /// The run whose commit has effects.
 #[derive(Clone, Copy)]
 pub(crate) struct Cause<'a> {
-    stream: StreamNumber,
-    run: &'a RunId,
-    generation: Generation,
-    origin: &'a Origin,
+    pub(crate) stream: StreamNumber,
+    pub(crate) run: &'a RunId,
+    pub(crate) generation: Generation,
+    pub(crate) origin: &'a Origin,
 }
 
-impl<'a> Cause<'a> {
-    pub(crate) fn new(
-        stream: StreamNumber,
-        run: &'a RunId,
-        generation: Generation,
-        origin: &'a Origin,
-    ) -> Self {
-        Self {
-            stream,
-            run,
-            generation,
-            origin,
-        }
-    }
-
-    /// The effects of an executor's commit. `seen` is the number of records that the executor knew.
-    /// The numbers of its new records are not known yet, but they are not smaller, and `seen` of
-    /// its next commit is larger, so keys rise from commit to commit.
+impl Cause<'_> {
+    /// Returns the effects of an executor's commit. `seen` is the number of records that the
+    /// executor knew. The numbers of its new records are not known yet, but they are not smaller,
+    /// and `seen` of its next commit is larger, so keys rise from commit to commit.
     pub(crate) fn effects(
         &self,
         records: &[Record],
@@ -59,7 +70,7 @@ impl<'a> Cause<'a> {
         rows
     }
 
-    /// The effects of the end of a run that its executor does not write.
+    /// Returns the effects of the end of a run that its executor does not write.
     pub(crate) fn effects_of_end(&self, end: &Body, left: &[LeftChild]) -> Vec<Row> {
         // Sorts after the effects of its executors, whose keys begin with a digit.
         let effect = self.effect_of(end);
@@ -67,8 +78,8 @@ impl<'a> Cause<'a> {
         row.into_iter().chain(self.leave(left, "~")).collect()
     }
 
-    /// The effects of a journal that begins as a copy: the run also receives the ends of the runs
-    /// that the original waits for.
+    /// Returns the effects of a journal that begins as a copy: the run also receives the ends of
+    /// the runs that the original waits for.
     pub(crate) fn effects_of_copy(&self, open: &[ChildView]) -> Vec<Row> {
         let rows = open.iter().enumerate().filter_map(|(index, child)| {
             let effect = Effect::AwaitRun {
@@ -121,7 +132,7 @@ impl<'a> Cause<'a> {
         }
     }
 
-    /// The trace context of a child.
+    /// Returns the trace context of a child.
     fn trace_of(&self, child: &ChildStarted) -> Option<TraceParent> {
         let root = TraceRoot::new(self.generation, self.origin.identity?, self.origin.trace);
         Some(root.of(self.run).child(&child.location, &child.run))
@@ -146,7 +157,7 @@ impl<'a> Cause<'a> {
     }
 }
 
-/// The key of the effect of the n-th record of a commit.
+/// Returns the key of the effect of the n-th record of a commit.
 fn key_at(seen: RecordNumber, index: usize) -> String {
     format!("{:016x}", seen.plus(index).0)
 }

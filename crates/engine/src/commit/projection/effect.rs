@@ -1,5 +1,5 @@
-//! An effect of one run on another, and its encoding. It is JSON, because most effects live for
-//! milliseconds, and those that do not should be readable.
+//! An effect of one run on another, and its encoding. It is JSON, because most effects are delivered
+//! within milliseconds, and the others should be readable.
 
 use everstep_model::record::ChildOutcome;
 use everstep_model::{
@@ -61,7 +61,18 @@ pub(crate) struct ChildFinished {
 }
 
 impl ChildFinished {
-    /// The key by which repeated deliveries are recognised.
+    /// Returns the end of a child that cannot be started or awaited.
+    pub(crate) fn failed(run: &RunId, parent: &Link, failure: Failure) -> Self {
+        Self {
+            parent: parent.clone(),
+            run: run.clone(),
+            generation: parent.generation,
+            identity: None,
+            outcome: ChildOutcome::Failed(failure),
+        }
+    }
+
+    /// Returns the key by which repeated deliveries are recognised.
     pub(crate) fn key(&self) -> String {
         let end = Link {
             run: self.run.clone(),
@@ -74,8 +85,8 @@ impl ChildFinished {
 }
 
 impl Effect {
-    /// The run that is affected. Effects of one run on another are delivered in the order of their
-    /// causes.
+    /// Returns the run that is affected. Effects of one run on another are delivered in the order
+    /// of their causes.
     pub(crate) fn target(&self) -> &RunId {
         match self {
             Self::StartChild(start) => &start.run,
@@ -110,34 +121,32 @@ impl Effect {
     }
 }
 
-/// The outcome that the parent of a run receives. `None` if the record does not end the run.
+/// Returns the outcome that the parent of a run receives. `None` if the record does not end the
+/// run.
 pub(crate) fn outcome_of(end: &Body) -> Option<ChildOutcome> {
-    let said = |what: &str, reason: Option<&String>| match reason {
-        Some(reason) => format!("{what}: {reason}"),
-        None => what.to_owned(),
+    let cancelled = |code, message: &str, reason: Option<&String>| {
+        let reason = reason.map(|reason| format!(": {reason}"));
+        let message = format!("{message}{}", reason.unwrap_or_default());
+        ChildOutcome::Cancelled(Failure::new(code, message))
     };
-    match end {
-        Body::Completed(end) => Some(ChildOutcome::Completed(end.result.clone())),
-        Body::Failed(end) => Some(ChildOutcome::Failed(shortened(&end.error))),
+    Some(match end {
+        Body::Completed(end) => ChildOutcome::Completed(end.result.clone()),
+        Body::Failed(end) => ChildOutcome::Failed(shortened(&end.error)),
         Body::RollbackFailed(end) => {
             let message = format!("it failed and so did its rollback: {}", end.rollback_error);
             let failure = Failure::new(ErrorCode::RollbackFailed, message);
-            Some(ChildOutcome::Failed(
-                failure.caused_by(shortened(&end.error)),
-            ))
+            ChildOutcome::Failed(failure.caused_by(shortened(&end.error)))
         }
         Body::Cancelled(end) => {
-            let message = said("it was cancelled", end.reason.as_ref());
-            let failure = Failure::new(ErrorCode::RunCancelled, message);
-            Some(ChildOutcome::Cancelled(failure))
+            let reason = end.reason.as_ref();
+            cancelled(ErrorCode::RunCancelled, "it was cancelled", reason)
         }
         Body::Terminated(end) => {
-            let message = said("it was terminated", end.reason.as_ref());
-            let failure = Failure::new(ErrorCode::RunTerminated, message);
-            Some(ChildOutcome::Cancelled(failure))
+            let reason = end.reason.as_ref();
+            cancelled(ErrorCode::RunTerminated, "it was terminated", reason)
         }
-        _ => None,
-    }
+        _ => return None,
+    })
 }
 
 /// Limits the chain of causes of a failure.
@@ -155,119 +164,4 @@ fn shortened(failure: &Failure) -> Failure {
 }
 
 #[cfg(test)]
-mod tests {
-    use everstep_model::record::{Failed, RollbackFailed, Terminated};
-
-    use super::*;
-
-    fn link() -> Link {
-        Link {
-            run: RunId::new("parent").unwrap(),
-            generation: Generation(2),
-            location: "join:0/a/ship:3".parse().unwrap(),
-            identity: Some(Seed(u64::MAX)),
-        }
-    }
-
-    #[test]
-    fn every_effect_is_decoded_as_it_was_encoded() {
-        let run = RunId::new("child").unwrap();
-        // The maximum size of a payload. An effect may be larger.
-        let payload = Payload::from_value(&"x".repeat(1024 * 1024 - 2)).unwrap();
-        let failure = Failure::new(ErrorCode::StepFailed, "no");
-        let effects = [
-            Effect::StartChild(StartChild {
-                run: run.clone(),
-                workflow: Name::new("ship").unwrap(),
-                input: payload.clone(),
-                tags: vec!["red".to_owned()],
-                parent: link(),
-                detached: true,
-                trace: None,
-            }),
-            Effect::AwaitRun {
-                run: run.clone(),
-                parent: link(),
-            },
-            Effect::ChildFinished(ChildFinished {
-                parent: link(),
-                run: run.clone(),
-                generation: Generation(3),
-                identity: Some(Seed(1)),
-                outcome: ChildOutcome::Failed(failure.clone().caused_by(failure)),
-            }),
-            Effect::SendEvent {
-                to: run.clone(),
-                event: Name::new("paid").unwrap(),
-                payload,
-                sender: link(),
-            },
-            Effect::CancelRun {
-                run: run.clone(),
-                parent: link(),
-            },
-            Effect::TerminateRun {
-                run,
-                parent: link(),
-            },
-        ];
-        for effect in effects {
-            let payload = effect.to_payload().unwrap();
-            assert_eq!(Effect::from_payload(&payload), Some(effect));
-        }
-    }
-
-    #[test]
-    fn the_chain_of_causes_is_limited() {
-        let mut error = Failure::new(ErrorCode::StepFailed, "the first");
-        for _ in 0..500 {
-            error = Failure::new(ErrorCode::ChildFailed, "a child").caused_by(error);
-        }
-        let end = Failed {
-            error,
-            rolled_back: false,
-            abandoned: vec![],
-            caused_by: vec![],
-        };
-        let Some(ChildOutcome::Failed(reported)) = outcome_of(&end.into()) else {
-            panic!("it failed");
-        };
-        let mut causes = 0;
-        let mut at = &reported;
-        while let Some(cause) = &at.cause {
-            causes += 1;
-            at = cause;
-        }
-        assert_eq!(causes, CAUSES_MAX);
-    }
-
-    // B167
-    #[test]
-    fn a_child_whose_rollback_failed_reports_both_failures() {
-        let end = RollbackFailed {
-            error: Failure::new(ErrorCode::StepFailed, "no money"),
-            rollback_error: Failure::new(ErrorCode::UndoFailed, "no refund"),
-            abandoned: vec![],
-        };
-        let Some(ChildOutcome::Failed(why)) = outcome_of(&end.into()) else {
-            panic!("it failed");
-        };
-        assert!(why.is(ErrorCode::RollbackFailed));
-        assert!(why.message.contains("no refund"));
-        assert_eq!(why.cause.unwrap().message, "no money");
-    }
-
-    #[test]
-    fn a_terminated_child_reports_the_reason() {
-        let end = Terminated {
-            by: None,
-            reason: Some("too slow".to_owned()),
-            abandoned: vec![],
-        };
-        let Some(ChildOutcome::Cancelled(why)) = outcome_of(&end.into()) else {
-            panic!("it was ended");
-        };
-        assert!(why.is(ErrorCode::RunTerminated));
-        assert_eq!(why.message, "it was terminated: too slow");
-    }
-}
+mod tests;

@@ -3,10 +3,8 @@
 
 mod cause;
 mod effect;
-mod origin;
 mod rows;
 
-pub(crate) use cause::{Cause, open_children};
+pub(crate) use cause::{Cause, Origin, open_children};
 pub(crate) use effect::{ChildFinished, Effect, StartChild, outcome_of};
-pub(crate) use origin::Origin;
-pub(crate) use rows::{Parts, obsolete_key, project, rows_left, rows_of_journal};
+pub(crate) use rows::{dropped, obsolete_key, project, rows_left, rows_of_journal};

@@ -4,45 +4,47 @@
 use everstep_machine::Obsolete;
 use everstep_model::record::TimerPurpose;
 use everstep_model::{Body, Entry, Location, Record, RecordRange, StreamNumber, Timestamp};
-use everstep_store::{Row, RowKey, RpcRow, TimerRow};
+use everstep_store::{Row, RowChanges, RowKey, RpcRow, TimerRow};
 use rustc_hash::FxHashSet;
 
-/// The parts of a commit that follow from its records.
-pub(crate) struct Parts<'a> {
-    pub(crate) put: &'a mut Vec<Row>,
-    pub(crate) delete: &'a mut Vec<RowKey>,
-    pub(crate) drop: &'a mut Vec<RecordRange>,
-}
-
-/// Adds the rows of all records of a commit to its parts, and returns the timers it sets.
+/// Adds the rows of all records of a commit to its changes, and returns the timers it sets.
 pub(crate) fn project(
     records: &[Record],
     stream: StreamNumber,
-    mut parts: Parts<'_>,
+    rows: &mut RowChanges,
 ) -> Vec<TimerRow> {
     let mut timers = Vec::new();
     for record in records {
-        project_record(record, stream, &mut parts, &mut timers);
+        project_record(record, stream, rows, &mut timers);
     }
-    cancel_out(&mut parts, &mut timers);
+    cancel_out(rows, &mut timers);
     timers
+}
+
+/// Returns the records that the loops in these records drop.
+pub(crate) fn dropped(records: &[Record]) -> Vec<RecordRange> {
+    let dropped = records.iter().flat_map(|record| match &record.body {
+        Body::LoopAdvanced(advanced) => advanced.dropped.as_slice(),
+        _ => &[],
+    });
+    dropped.copied().collect()
 }
 
 /// Removes timers and rpcs that are set and deleted in the same commit. A commit may contain
 /// thousands of both, because code that finds its events waiting consumes them without a pause.
-fn cancel_out(commit: &mut Parts<'_>, timers: &mut Vec<TimerRow>) {
-    if commit.delete.is_empty() || commit.put.is_empty() {
+fn cancel_out(rows: &mut RowChanges, timers: &mut Vec<TimerRow>) {
+    if rows.delete.is_empty() || rows.put.is_empty() {
         return;
     }
-    let set_here: FxHashSet<RowKey> = commit.put.iter().map(Row::key).collect();
-    let ended = commit.delete.iter().filter(|key| ends_what_it_names(key));
+    let set_here: FxHashSet<RowKey> = rows.put.iter().map(Row::key).collect();
+    let ended = rows.delete.iter().filter(|key| ends_what_it_names(key));
     let ended = ended.filter(|key| set_here.contains(*key));
     let ended_here: FxHashSet<RowKey> = ended.cloned().collect();
     if ended_here.is_empty() {
         return;
     }
-    commit.delete.retain(|key| !ended_here.contains(key));
-    commit.put.retain(|row| !ended_here.contains(&row.key()));
+    rows.delete.retain(|key| !ended_here.contains(key));
+    rows.put.retain(|row| !ended_here.contains(&row.key()));
     timers.retain(|timer| !ended_here.contains(&RowKey::Timer(timer.clone())));
 }
 
@@ -67,17 +69,11 @@ pub(crate) fn rows_of_journal<'a>(
     records: impl Iterator<Item = &'a Record>,
     stream: StreamNumber,
 ) -> Vec<Row> {
-    let (mut put, mut delete, mut drop) = (Vec::new(), Vec::new(), Vec::new());
-    let mut timers = Vec::new();
+    let (mut rows, mut timers) = (RowChanges::default(), Vec::new());
     for record in records {
-        let mut parts = Parts {
-            put: &mut put,
-            delete: &mut delete,
-            drop: &mut drop,
-        };
-        project_record(record, stream, &mut parts, &mut timers);
+        project_record(record, stream, &mut rows, &mut timers);
         if let Body::TimerFired(fired) = &record.body {
-            delete.push(RowKey::Timer(TimerRow {
+            rows.delete.push(RowKey::Timer(TimerRow {
                 due: fired.due,
                 stream,
                 purpose: fired.purpose,
@@ -85,11 +81,11 @@ pub(crate) fn rows_of_journal<'a>(
             }));
         }
         // Record by record, because a row may be set again later.
-        for key in delete.drain(..) {
-            put.retain(|row: &Row| row.key() != key);
+        for key in rows.delete.drain(..) {
+            rows.put.retain(|row| row.key() != key);
         }
     }
-    put
+    rows.put
 }
 
 /// Returns the keys of the rows that a journal may still have.
@@ -99,7 +95,7 @@ pub(crate) fn rows_left(journal: &[Entry], stream: StreamNumber) -> Vec<RowKey> 
     rows.iter().map(Row::key).collect()
 }
 
-/// The key of a row that is no longer needed.
+/// Returns the key of a row that is no longer needed.
 pub(crate) fn obsolete_key(obsolete: Obsolete, stream: StreamNumber) -> RowKey {
     match obsolete {
         Obsolete::Timer(due, purpose, location) => RowKey::Timer(TimerRow {
@@ -115,7 +111,7 @@ pub(crate) fn obsolete_key(obsolete: Obsolete, stream: StreamNumber) -> RowKey {
 fn project_record(
     record: &Record,
     stream: StreamNumber,
-    commit: &mut Parts<'_>,
+    rows: &mut RowChanges,
     timers: &mut Vec<TimerRow>,
 ) {
     let timer = |due: Timestamp, purpose, location: Option<&Location>| TimerRow {
@@ -125,7 +121,7 @@ fn project_record(
         location: location.cloned(),
     };
     match &record.body {
-        Body::RpcRequested(r) => commit.put.push(Row::Rpc(RpcRow {
+        Body::RpcRequested(r) => rows.put.push(Row::Rpc(RpcRow {
             stream,
             id: r.rpc_id.clone(),
             location: r.location.clone(),
@@ -133,28 +129,27 @@ fn project_record(
             deadline: r.deadline,
             schema: r.schema.clone(),
         })),
-        Body::RpcAnswered(r) => commit.delete.push(RowKey::Rpc(stream, r.rpc_id.clone())),
+        Body::RpcAnswered(r) => rows.delete.push(RowKey::Rpc(stream, r.rpc_id.clone())),
         Body::RpcCompleted(r) => {
-            commit.delete.push(RowKey::Rpc(stream, r.rpc_id.clone()));
+            rows.delete.push(RowKey::Rpc(stream, r.rpc_id.clone()));
             let ended = |due| RowKey::Timer(timer(due, TimerPurpose::Rpc, Some(&r.location)));
-            commit.delete.extend(r.deadline.map(ended));
+            rows.delete.extend(r.deadline.map(ended));
         }
         Body::WaitCompleted(r) => {
             let ended = |due| RowKey::Timer(timer(due, TimerPurpose::Wait, Some(&r.location)));
-            commit.delete.extend(r.deadline.map(ended));
+            rows.delete.extend(r.deadline.map(ended));
         }
-        Body::LoopAdvanced(r) => commit.drop.extend(&r.dropped),
         // The other kinds have no rows except timers.
         _ => {}
     }
     if let Some((due, purpose, location)) = timer_of(&record.body) {
         let row = timer(due, purpose, location);
         timers.push(row.clone());
-        commit.put.push(Row::Timer(row));
+        rows.put.push(Row::Timer(row));
     }
 }
 
-/// The timer that a record sets.
+/// Returns the timer that a record sets.
 fn timer_of(body: &Body) -> Option<(Timestamp, TimerPurpose, Option<&Location>)> {
     let (due, purpose, location) = match body {
         Body::Created(r) => (r.deadline, TimerPurpose::Deadline, None),
@@ -171,34 +166,4 @@ fn timer_of(body: &Body) -> Option<(Timestamp, TimerPurpose, Option<&Location>)>
 }
 
 #[cfg(test)]
-mod tests {
-    use everstep_store::{CommitTime, SharedKey, SharedKind, SharedRow};
-
-    use super::*;
-
-    #[test]
-    fn a_shared_row_that_is_deleted_and_put_is_replaced() {
-        let key = SharedKey::new(SharedKind::Slot, []).unwrap();
-        let timer = TimerRow {
-            due: Timestamp::from_millis(1),
-            stream: StreamNumber(1),
-            purpose: TimerPurpose::Sleep,
-            location: None,
-        };
-        let shared = Row::Shared(SharedRow {
-            key: key.clone(),
-            value: Vec::new(),
-            committed_at: CommitTime::Absent,
-        });
-        let mut put = vec![shared.clone(), Row::Timer(timer.clone())];
-        let mut delete = vec![RowKey::Shared(key), RowKey::Timer(timer.clone())];
-        let (kept, mut timers) = (delete[..1].to_vec(), vec![timer]);
-        let mut parts = Parts {
-            put: &mut put,
-            delete: &mut delete,
-            drop: &mut Vec::new(),
-        };
-        cancel_out(&mut parts, &mut timers);
-        assert_eq!((put, delete, timers), (vec![shared], kept, Vec::new()));
-    }
-}
+mod tests;

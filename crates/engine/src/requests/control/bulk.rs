@@ -6,8 +6,9 @@ use std::sync::Arc;
 use everstep_model::{Control, RunId};
 use futures_util::stream::{self, StreamExt};
 
+use super::controller::Controller;
 use super::done::{Done, RequestOrigin};
-use super::verbs::Controller;
+use super::verbs::Verb;
 use crate::error::ControlError;
 
 /// The number of runs in progress at once.
@@ -39,7 +40,7 @@ impl<E> Default for BulkReport<E> {
 }
 
 impl<E> BulkReport<E> {
-    /// The number of runs that were changed.
+    /// Returns the number of runs that were changed.
     #[must_use]
     pub fn changed(&self) -> usize {
         let changed = |result: &Result<Done, _>| result.as_ref().is_ok_and(Done::changed);
@@ -49,7 +50,7 @@ impl<E> BulkReport<E> {
             .count()
     }
 
-    /// The runs with errors.
+    /// Returns the runs with errors.
     pub fn refused(&self) -> impl Iterator<Item = (&RunId, &E)> {
         let runs = self.runs.iter();
         runs.filter_map(|(run, result)| Some((run, result.as_ref().err()?)))
@@ -77,11 +78,9 @@ impl Controller {
         };
         let mut results = stream::iter(runs)
             .map(|run| {
-                let origin = origin.clone();
-                async move {
-                    let done = self.control(&run, control, origin).await;
-                    (run, done)
-                }
+                let verb = Verb::Control(run.clone(), control);
+                let done = self.perform(verb, origin.clone());
+                async move { (run, done.await) }
             })
             .buffered(AT_ONCE);
         let mut report = BulkReport::default();

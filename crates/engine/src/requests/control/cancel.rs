@@ -4,13 +4,13 @@
 use everstep_model::RunId;
 use everstep_model::record::CancelRequested;
 
-use super::super::inbox_requests::InboxRequests;
+use super::controller::Controller;
 use super::done::{Because, Done, RequestOrigin};
 use crate::error::ControlError;
 
-impl InboxRequests {
+impl Controller {
     /// Requests the cancellation of a run. The first request and its reason count.
-    pub(crate) async fn cancel(
+    pub(super) async fn cancel(
         &self,
         run: &RunId,
         rollback: bool,

@@ -3,8 +3,6 @@
 //! One commit creates the copy with all its rows: open timers and rpcs, the row that names the
 //! latest generation, and the row in lists.
 
-use std::sync::Arc;
-
 use everstep_inspect::{ChildView, Overview};
 use everstep_machine::{CannotFork, ForkExtent, ForkPlan, fork};
 use everstep_model::record::{Created, ForkReason};
@@ -17,23 +15,14 @@ use everstep_store::{
     TimerRow,
 };
 
+use super::controller::Controller;
 use super::done::{Effect, RequestOrigin};
 use super::run_state::RunState;
+use crate::commit::PostCommit;
 use crate::commit::projection::{self, Cause, Origin};
-use crate::commit::{Committer, PostCommit, PostCommitSink};
 use crate::error::{ControlError, UnknownOperation, UnreadableJournal, WrongState};
-use crate::execution::{Claims, Dispatcher};
-use crate::node::Node;
 
-pub(crate) struct Copier {
-    pub(crate) node: Arc<Node>,
-    pub(crate) committer: Arc<Committer>,
-    pub(crate) post_commit: Arc<PostCommitSink>,
-    pub(crate) claims: Arc<Claims>,
-    pub(crate) dispatcher: Arc<Dispatcher>,
-}
-
-impl Copier {
+impl Controller {
     /// Returns the records of a copy of a run's journal.
     pub(super) fn copy_of(
         &self,
@@ -50,12 +39,13 @@ impl Copier {
             target,
             extent,
             by: origin.by.clone(),
-            now: self.node.now(),
-            mark: Seed(self.node.runtime.random()),
+            now: self.parts.node.now(),
+            mark: Seed(self.parts.node.runtime.random()),
         };
         let forked = fork(&state.journal, reason, &plan);
-        let forked = forked.map_err(|cannot| cannot_fork(&row.id, cannot))?;
-        Ok(forked.records)
+        forked
+            .map(|forked| forked.records)
+            .map_err(|cannot| cannot_fork(&row.id, cannot))
     }
 
     /// Creates a journal with these records, and starts its execution.
@@ -67,7 +57,7 @@ impl Copier {
         revives: bool,
     ) -> Result<Copied, ControlError> {
         let name = StreamName::of_run(&run, generation);
-        let now = self.node.now();
+        let now = self.parts.node.now();
         let mut commit = CreateCommit::new(name.clone(), now);
         let Some(Body::Created(created)) = records.first().map(|first| &first.body) else {
             return Err(cannot_fork(&run, CannotFork::NoBeginning));
@@ -79,12 +69,17 @@ impl Copier {
             parent: None,
             trace: created.trace,
         };
-        let cause = Cause::new(StreamNumber(0), &run, generation, &origin);
+        let cause = Cause {
+            stream: StreamNumber(0),
+            run: &run,
+            generation,
+            origin: &origin,
+        };
         let open = children_of(&records);
         commit.rows.put.extend(cause.effects_of_copy(&open));
         commit.run = Some(list_row(&run, generation, &created, now).into());
         commit.ready = true;
-        commit.claim = self.claims.for_new(&created.workflow, created.version);
+        commit.claim = self.parts.claim_new(&created.workflow, created.version);
         if revives {
             commit.supersedes = Some(state.head.number);
             commit.rows.put.push(Row::Generation(GenerationRow {
@@ -97,9 +92,9 @@ impl Copier {
         // Emissions of the original are not repeated.
         let commit = Commit::from(commit);
         let effects = PostCommit::of_copy(&commit, timers);
-        match self.committer.commit(commit).await? {
+        match self.parts.committer.commit(commit).await? {
             Outcome::Committed { stream, taken, .. } => {
-                self.post_commit.apply(stream, effects);
+                self.parts.post_commit.apply(stream, effects);
                 let status = match taken {
                     Some(_) => RunStatus::Running,
                     None => RunStatus::Queued,
@@ -109,7 +104,7 @@ impl Copier {
             }
             Outcome::Duplicate { .. } => Ok(Copied::Created(RunStatus::Running)),
             Outcome::Refused(refusal) => {
-                let is_same = self.is_copy(&name, &created).await?;
+                let is_same = self.is_copy(name, &created).await?;
                 Ok(Copied::Refused { refusal, is_same })
             }
         }
@@ -117,11 +112,12 @@ impl Copier {
 
     /// Returns whether the journal of that name began as the same copy, including location and
     /// edit.
-    async fn is_copy(&self, name: &StreamName, created: &Created) -> Result<bool, StoreError> {
-        let Some(head) = self.node.store.head(StreamRef::Name(name.clone())).await? else {
+    async fn is_copy(&self, name: StreamName, created: &Created) -> Result<bool, StoreError> {
+        let node = &self.parts.node;
+        let Some(head) = node.store.head(StreamRef::Name(name)).await? else {
             return Ok(false);
         };
-        let first = self.node.first_record(head.number).await?;
+        let first = node.first_record(head.number).await?;
         let first = first.map(|entry| entry.record.body);
         Ok(matches!(first, Some(Body::Created(found)) if found.forked_from == created.forked_from))
     }
@@ -137,7 +133,7 @@ pub(super) enum Copied {
     },
 }
 
-/// A copy is executed at once, or waits for a worker.
+/// Returns the effect of a copy: it is executed at once, or waits for a worker.
 pub(super) fn effect_of(status: RunStatus) -> Effect {
     match status {
         RunStatus::Queued => Effect::NeedsWorker,
@@ -183,27 +179,16 @@ fn list_row(run: &RunId, generation: Generation, created: &Created, now: Timesta
 }
 
 fn cannot_fork(run: &RunId, cannot: CannotFork) -> ControlError {
+    let (run, detail) = (run.clone(), cannot.to_string());
     match cannot {
-        CannotFork::UnknownOperation(location) => UnknownOperation {
-            run: run.clone(),
-            location,
-        }
-        .into(),
-        CannotFork::NoBeginning => UnreadableJournal {
-            run: run.clone(),
-            detail: cannot.to_string(),
-        }
-        .into(),
+        CannotFork::UnknownOperation(location) => UnknownOperation { run, location }.into(),
+        CannotFork::NoBeginning => UnreadableJournal { run, detail }.into(),
         CannotFork::StillRunning(_)
         | CannotFork::NotAStep(_)
         | CannotFork::InsideLoop(_)
         | CannotFork::Compacted(_)
         | CannotFork::Undone(_)
         | CannotFork::NotEnded
-        | CannotFork::WrongStatus(_) => WrongState {
-            run: run.clone(),
-            detail: cannot.to_string(),
-        }
-        .into(),
+        | CannotFork::WrongStatus(_) => WrongState { run, detail }.into(),
     }
 }

@@ -13,6 +13,16 @@ pub struct RequestOrigin {
     pub reason: Option<String>,
 }
 
+impl RequestOrigin {
+    /// Returns the origin with this reason, if it has none.
+    pub(super) fn or_reason(&self, reason: &str) -> Self {
+        Self {
+            by: self.by.clone(),
+            reason: self.reason.clone().or(Some(reason.to_owned())),
+        }
+    }
+}
+
 /// The outcome of a control request. Displayed as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "plain data")]

@@ -6,7 +6,8 @@ use everstep_model::{Generation, Location, Payload, RunId, RunStatus};
 use everstep_store::Refusal;
 
 use super::super::start::random_run_id;
-use super::copy::{Copied, Copier, effect_of};
+use super::controller::Controller;
+use super::copy::{Copied, effect_of};
 use super::done::{Done, Effect, RequestOrigin};
 use super::run_state::{RunState, unexpected};
 use crate::error::{ControlError, InvalidOptions, OtherFork};
@@ -24,7 +25,7 @@ pub struct ForkRun {
     pub edited: Option<Payload>,
 }
 
-impl Copier {
+impl Controller {
     /// Forks a run. Repeating the same fork (generation, location and edited result) returns the
     /// same new run.
     pub(super) async fn fork(
@@ -32,15 +33,15 @@ impl Copier {
         wanted: ForkRun,
         origin: RequestOrigin,
     ) -> Result<Done, ControlError> {
-        self.committer.check_open()?;
+        self.parts.committer.check_open()?;
         if let Some(result) = &wanted.edited {
             result.check_size()?;
         }
         let id = match wanted.id {
             Some(id) => id,
-            None => random_run_id(&self.node)?,
+            None => random_run_id(&self.parts.node)?,
         };
-        let state = RunState::read(&self.node, &wanted.run).await?;
+        let state = RunState::read(&self.parts.node, &wanted.run).await?;
         let extent = match (wanted.at, wanted.edited) {
             (Some(at), edited) => ForkExtent::Before { at, edited },
             (None, None) => ForkExtent::End,
@@ -60,7 +61,7 @@ impl Copier {
         match self.create_copy(&state, target, records, false).await? {
             Copied::Created(status) => Ok(done(status, effect_of(status))),
             Copied::Refused { is_same: true, .. } => {
-                let (_, row) = self.node.find(&id).await?;
+                let (_, row) = self.parts.node.find(&id).await?;
                 Ok(done(row.status, Effect::Done))
             }
             Copied::Refused {

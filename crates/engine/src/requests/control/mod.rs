@@ -8,9 +8,9 @@
 
 mod bulk;
 mod cancel;
+mod controller;
 mod copy;
 mod delete;
-mod deliver;
 mod done;
 mod fork;
 mod pause;
@@ -22,15 +22,11 @@ mod terminate;
 mod verbs;
 
 pub use bulk::{BulkProgress, BulkReport};
-pub(crate) use copy::Copier;
-pub(crate) use delete::{Deleter, OutboxSettler};
+pub(crate) use controller::{Controller, OutboxFlush};
 pub use done::{Because, Done, Effect, RequestOrigin};
 pub use everstep_model::Control;
 pub use fork::ForkRun;
-pub(crate) use retention::RetentionTask;
 pub use revive::Revival;
-pub(crate) use revive::Reviver;
 pub use settle_step::Settlement;
-pub(crate) use settle_step::StepSettler;
 pub(crate) use terminate::Terminator;
-pub(crate) use verbs::Controller;
+pub(crate) use verbs::Verb;

@@ -4,12 +4,12 @@
 use everstep_model::RunId;
 use everstep_model::record::{PauseRequested, ResumeRequested};
 
-use super::super::inbox_requests::InboxRequests;
+use super::controller::Controller;
 use super::done::{Because, Done, RequestOrigin};
 use crate::error::ControlError;
 
-impl InboxRequests {
-    pub(crate) async fn pause(
+impl Controller {
+    pub(super) async fn pause(
         &self,
         run: &RunId,
         origin: RequestOrigin,
@@ -26,7 +26,7 @@ impl InboxRequests {
     }
 
     /// Resumes a run that is paused or pausing.
-    pub(crate) async fn resume(
+    pub(super) async fn resume(
         &self,
         run: &RunId,
         origin: RequestOrigin,

@@ -5,29 +5,23 @@ use std::sync::Arc;
 use everstep_model::{RunId, limits};
 use everstep_store::{ListQuery, RunRow, StoreError};
 
-use super::delete::Deleter;
-use crate::error::{ControlError, ReadError};
-use crate::node::Node;
+use super::controller::Controller;
+use crate::error::ControlError;
 
-pub(crate) struct RetentionTask {
-    pub(crate) node: Arc<Node>,
-    pub(crate) deleter: Arc<Deleter>,
-}
-
-impl RetentionTask {
+impl Controller {
     /// Deletes runs whose retention has expired, and returns them.
-    pub(crate) async fn apply(&self) -> Result<Vec<RunId>, StoreError> {
+    pub(crate) async fn apply_retention(&self) -> Result<Vec<RunId>, StoreError> {
         let mut deleted = Vec::new();
-        for (status, age) in self.node.settings.retention.periods() {
+        for (status, age) in self.parts.node.settings.retention.periods() {
             let mut query = ListQuery {
                 statuses: vec![status],
                 limit: limits::LIST_PAGE_MAX,
                 ..ListQuery::default()
             };
             loop {
-                let page = self.node.store.list(query.clone()).await?;
+                let page = self.parts.node.store.list(query.clone()).await?;
                 for row in page.rows {
-                    if row.updated_at.after(age) <= self.node.now() {
+                    if row.updated_at.after(age) <= self.parts.node.now() {
                         // A run that cannot be deleted must not prevent the deletion of others.
                         match self.delete_expired(&row).await {
                             Ok(gone) => deleted.extend(gone),
@@ -38,7 +32,7 @@ impl RetentionTask {
                     }
                 }
                 match page.next {
-                    Some(next) if !self.node.is_closing() => query.cursor = Some(next),
+                    Some(next) if !self.parts.node.is_closing() => query.cursor = Some(next),
                     _ => break,
                 }
             }
@@ -50,30 +44,25 @@ impl RetentionTask {
     /// touched.
     async fn delete_expired(&self, listed: &RunRow) -> Result<Option<RunId>, ControlError> {
         let run = &listed.id;
-        let (head, row) = match self.node.find(run).await {
-            Ok(found) => found,
-            Err(ReadError::UnknownRun(_)) => return Ok(None),
-            Err(ReadError::Unavailable(error)) => return Err(error.into()),
+        let Some((head, row)) = self.parts.node.latest(run).await? else {
+            return Ok(None);
         };
         let is_same = row.generation == listed.generation && row.updated_at == listed.updated_at;
         if !head.closed || !is_same {
             return Ok(None);
         }
-        let deleted = self.deleter.delete_until(run, row.generation, head.number);
+        let deleted = self.delete_until(run, row.generation, head.number);
         Ok(deleted.await?.then(|| run.clone()))
     }
 
-    /// The background task that applies the retention periodically.
-    pub(crate) async fn run(self: Arc<Self>) {
-        if self.node.settings.retention.keeps_everything() {
+    /// Applies the retention periodically.
+    pub(crate) async fn keep_applying_retention(self: Arc<Self>) {
+        let node = &self.parts.node;
+        if node.settings.retention.keeps_everything() {
             return;
         }
-        while !self.node.is_closing() {
-            self.node.rest(self.node.settings.retention_interval).await;
-            if self.node.is_closing() {
-                return;
-            }
-            match self.apply().await {
+        while node.rest(node.settings.retention_interval).await {
+            match self.apply_retention().await {
                 Ok(deleted) if deleted.is_empty() => {}
                 Ok(deleted) => tracing::info!(runs = deleted.len(), "expired runs deleted"),
                 Err(error) => tracing::warn!(%error, "retention failed"),

@@ -1,18 +1,15 @@
 //! Revives runs. A terminal status is final, so the run continues as a new generation whose journal
 //! begins as a copy.
 
-use std::sync::Arc;
-
 use everstep_machine::ForkExtent;
 use everstep_model::record::ForkReason;
 use everstep_model::{Location, Payload, Record, RunId, RunStatus};
 
-use super::copy::{Copied, Copier, effect_of};
+use super::controller::Controller;
+use super::copy::{Copied, effect_of};
 use super::done::{Because, Done, Effect, RequestOrigin};
 use super::run_state::RunState;
-use super::terminate::Terminator;
 use crate::error::ControlError;
-use crate::workers::Workers;
 
 /// A way to revive a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,21 +57,15 @@ impl Revival {
     }
 }
 
-pub(crate) struct Reviver {
-    pub(crate) copier: Arc<Copier>,
-    pub(crate) terminator: Arc<Terminator>,
-    pub(crate) workers: Arc<Workers>,
-}
-
-impl Reviver {
+impl Controller {
     /// Revives a run as a new generation.
-    pub(crate) async fn revive(
+    pub(super) async fn revive(
         &self,
         run: &RunId,
         revival: Revival,
         origin: RequestOrigin,
     ) -> Result<Done, ControlError> {
-        self.copier.committer.check_open()?;
+        self.parts.committer.check_open()?;
         if let Revival::RestartFrom {
             edited: Some(result),
             ..
@@ -83,26 +74,28 @@ impl Reviver {
             result.check_size()?;
         }
         loop {
-            let state = RunState::read(&self.copier.node, run).await?;
+            let state = RunState::read(&self.parts.node, run).await?;
             if let Some(because) = revival.does_not_apply(state.overview.status()) {
                 return Ok(state.nothing(because));
             }
             let records = self.plan(&state, &revival, &origin)?;
             if state.overview.end.is_none() {
-                self.terminator.terminate(run, restarted(&origin)).await?;
+                let origin = origin.or_reason("restarted");
+                self.terminator.terminate(run, origin).await?;
                 continue;
             }
             let target = (run.clone(), state.row.generation.next());
-            let copied = self.copier.create_copy(&state, target, records, true);
+            let copied = self.create_copy(&state, target, records, true);
             match copied.await? {
                 Copied::Created(status) => {
-                    let mut done = Done::of(&state.row, status, effect_of(status));
-                    done.generation = state.row.generation.next();
-                    return Ok(done);
+                    return Ok(Done {
+                        generation: state.row.generation.next(),
+                        ..Done::of(&state.row, status, effect_of(status))
+                    });
                 }
                 // The request is repeated, or the run was revived or deleted concurrently.
                 Copied::Refused { is_same: true, .. } => {
-                    let (_, row) = self.copier.node.find(run).await?;
+                    let (_, row) = self.parts.node.find(run).await?;
                     return Ok(Done::of(&row, row.status, Effect::Done));
                 }
                 Copied::Refused { is_same: false, .. } => {}
@@ -118,7 +111,9 @@ impl Reviver {
     ) -> Result<Vec<Record>, ControlError> {
         let row = &state.row;
         let extent = match revival {
-            Revival::Restart => ForkExtent::Beginning(self.workers.newest_version(&row.workflow)),
+            Revival::Restart => {
+                ForkExtent::Beginning(self.parts.workers.newest_version(&row.workflow))
+            }
             Revival::RestartFrom { at, edited } => ForkExtent::Before {
                 at: at.clone(),
                 edited: edited.clone(),
@@ -127,14 +122,6 @@ impl Reviver {
             Revival::RetryRollback => ForkExtent::RollbackRetried,
         };
         let target = (row.id.clone(), row.generation.next());
-        self.copier
-            .copy_of(state, extent, revival.reason(), target, origin)
-    }
-}
-
-fn restarted(origin: &RequestOrigin) -> RequestOrigin {
-    RequestOrigin {
-        by: origin.by.clone(),
-        reason: origin.reason.clone().or(Some("restarted".to_owned())),
+        self.copy_of(state, extent, revival.reason(), target, origin)
     }
 }

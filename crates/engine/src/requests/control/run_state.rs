@@ -29,12 +29,12 @@ impl RunState {
         })
     }
 
-    /// The end of the journal when it was read.
+    /// Returns the end of the journal when it was read.
     pub(super) fn end(&self) -> RecordNumber {
         RecordNumber(self.overview.records)
     }
 
-    /// The status of the run after this record.
+    /// Returns the status of the run after this record.
     pub(super) fn status_with(&self, record: &Record) -> RunStatus {
         let mut overview = self.overview.clone();
         overview.fold(&Entry {
@@ -49,7 +49,7 @@ impl RunState {
     }
 }
 
-/// The error of a refusal that the store should never return here.
+/// Returns the error of a refusal that the store should never return here.
 pub(super) fn unexpected(run: &RunId, refusal: &Refusal) -> ControlError {
     UnreadableJournal {
         run: run.clone(),

@@ -5,8 +5,6 @@
 //! or the operator's. A guard ensures that nothing was appended since the operation was seen
 //! without a result.
 
-use std::sync::Arc;
-
 use everstep_inspect::Overview;
 use everstep_model::record::{ForcedFailure, StepEdited, StepSkipped, StepSoFar};
 use everstep_model::{
@@ -14,13 +12,11 @@ use everstep_model::{
 };
 use everstep_store::{Commit, DeliverCommit, Guard, Hint, InboxLease, Outcome, Refusal};
 
-use super::super::inbox_requests::InboxRequests;
+use super::controller::Controller;
 use super::done::{Because, Done, RequestOrigin};
 use super::run_state::{RunState, unexpected};
-use super::terminate::Terminator;
 use crate::commit::PostCommit;
 use crate::error::{ControlError, UnknownOperation, WrongState};
-use crate::execution::Dispatcher;
 
 /// How many times the commit races with a run that keeps appending before its executor is stopped
 /// first.
@@ -37,28 +33,22 @@ pub enum Settlement {
     Fail(String),
 }
 
-pub(crate) struct StepSettler {
-    pub(crate) requests: Arc<InboxRequests>,
-    pub(crate) terminator: Arc<Terminator>,
-    pub(crate) dispatcher: Arc<Dispatcher>,
-}
-
-impl StepSettler {
+impl Controller {
     /// Settles an operation that has no result.
-    pub(crate) async fn settle(
+    pub(super) async fn settle(
         &self,
         run: &RunId,
         location: &Location,
         settlement: Settlement,
         origin: RequestOrigin,
     ) -> Result<Done, ControlError> {
-        self.requests.committer.check_open()?;
+        self.parts.committer.check_open()?;
         if let Settlement::Skip(result) | Settlement::Edit(result) = &settlement {
             result.check_size()?;
         }
         let mut races = 0;
         loop {
-            let state = RunState::read(&self.requests.node, run).await?;
+            let state = RunState::read(&self.parts.node, run).await?;
             if state.overview.end.is_some() {
                 return Ok(state.nothing(Because::Finished));
             }
@@ -83,7 +73,7 @@ impl StepSettler {
         body: Body,
     ) -> Result<Option<Done>, ControlError> {
         let stream = state.head.number;
-        let now = self.requests.node.now();
+        let now = self.parts.node.now();
         let mut commit = DeliverCommit::new(stream, now);
         let record = Record { time: now, body };
         let status = state.status_with(&record);
@@ -101,24 +91,19 @@ impl StepSettler {
             }
             Outcome::Refused(refusal) => return Err(unexpected(run, &refusal)),
         }
-        self.terminator.post_commit.apply(stream, effects);
-        if !self.requests.is_offered(state) {
-            self.requests.node.bus.publish(Hint::Ready(stream));
+        self.parts.post_commit.apply(stream, effects);
+        if !self.is_offered(state) {
+            self.parts.node.bus.publish(Hint::Ready(stream));
         } else if let Err(error) = self.dispatcher.claim(stream).await {
             // The request succeeded anyway; the next sweep executes the run.
             tracing::warn!(%error, %run, "run not claimed after a step was settled");
         }
-        Ok(Some(Done::of(
-            &state.row,
-            status,
-            self.requests.effect_on(state, status),
-        )))
+        let effect = self.effect_on(state, status);
+        Ok(Some(Done::of(&state.row, status, effect)))
     }
-}
 
-impl InboxRequests {
     /// Makes a whole run fail.
-    pub(crate) async fn force_fail(
+    pub(super) async fn force_fail(
         &self,
         run: &RunId,
         origin: RequestOrigin,

@@ -15,17 +15,13 @@ use everstep_store::{
 
 use super::done::{Because, Done, Effect, RequestOrigin};
 use super::run_state::{RunState, unexpected};
+use crate::commit::PostCommit;
 use crate::commit::projection::{self, Cause, Origin, open_children};
-use crate::commit::{Committer, PostCommit, PostCommitSink};
 use crate::error::ControlError;
-use crate::execution::ResidentRuns;
-use crate::node::Node;
+use crate::execution::Parts;
 
 pub(crate) struct Terminator {
-    pub(crate) node: Arc<Node>,
-    pub(crate) committer: Arc<Committer>,
-    pub(crate) post_commit: Arc<PostCommitSink>,
-    pub(crate) resident: Arc<ResidentRuns>,
+    pub(crate) parts: Arc<Parts>,
 }
 
 impl Terminator {
@@ -35,7 +31,7 @@ impl Terminator {
         run: &RunId,
         origin: RequestOrigin,
     ) -> Result<Done, ControlError> {
-        let (head, _) = self.node.find(run).await?;
+        let (head, _) = self.parts.node.find(run).await?;
         self.terminate_generation(run, head.number, origin).await
     }
 
@@ -46,9 +42,9 @@ impl Terminator {
         generation: StreamNumber,
         origin: RequestOrigin,
     ) -> Result<Done, ControlError> {
-        self.committer.check_open()?;
+        self.parts.committer.check_open()?;
         loop {
-            let (head, row) = self.node.find(run).await?;
+            let (head, row) = self.parts.node.find(run).await?;
             if head.closed || head.number != generation {
                 let finished = Effect::Nothing(Because::Finished);
                 return Ok(Done::of(&row, row.status, finished));
@@ -56,7 +52,7 @@ impl Terminator {
             self.revoke(head.number).await?;
             let ended = self.end_now(run, head.number, &origin).await;
             if ended.is_err() {
-                self.node.bus.publish(Hint::Ready(head.number));
+                self.parts.node.bus.publish(Hint::Ready(head.number));
             }
             if let Some(done) = ended? {
                 return Ok(done);
@@ -66,13 +62,12 @@ impl Terminator {
 
     /// Revokes the claim of the executor: its later appends fail.
     pub(super) async fn revoke(&self, stream: StreamNumber) -> Result<(), StoreError> {
-        let now = self.node.now();
+        let now = self.parts.node.now();
         let mut commit = DeliverCommit::new(stream, now);
         commit.lease = InboxLease::Revoke;
         commit.ready = Some(true);
-        self.commit_and_revoke(stream, commit.into())
-            .await
-            .map(drop)
+        let revoked = self.commit_and_revoke(stream, commit.into()).await;
+        revoked.map(drop)
     }
 
     /// Makes a commit that revokes the claim of the executor. Notifies a local executor before the
@@ -82,13 +77,13 @@ impl Terminator {
         stream: StreamNumber,
         commit: Commit,
     ) -> Result<Outcome, StoreError> {
-        let resident = self.resident.clone();
+        let parts = self.parts.clone();
         let then = move |outcome: &Result<Outcome, StoreError>| {
             if matches!(outcome, Ok(Outcome::Committed { .. })) {
-                resident.revoke(stream);
+                parts.resident.revoke(stream);
             }
         };
-        self.committer.commit_with(commit, then).await
+        self.parts.committer.commit_with(commit, then).await
     }
 
     /// Makes the second commit. Returns `None` if the run changed concurrently.
@@ -98,11 +93,11 @@ impl Terminator {
         stream: StreamNumber,
         origin: &RequestOrigin,
     ) -> Result<Option<Done>, ControlError> {
-        let state = RunState::read(&self.node, run).await?;
+        let state = RunState::read(&self.parts.node, run).await?;
         if state.head.number != stream || state.overview.end.is_some() {
             return Ok(None);
         }
-        let now = self.node.now();
+        let now = self.parts.node.now();
         let mut commit = DeliverCommit::new(stream, now);
         let end: Body = Terminated {
             by: origin.by.clone(),
@@ -110,8 +105,12 @@ impl Terminator {
             abandoned: running_steps(&state),
         }
         .into();
-        let origin_of_run = Origin::of(&state.journal);
-        let cause = Cause::new(stream, run, state.row.generation, &origin_of_run);
+        let cause = Cause {
+            stream,
+            run,
+            generation: state.row.generation,
+            origin: &Origin::of(&state.journal),
+        };
         commit.guards.push(Guard::EndsAt(state.end()));
         commit.rows.put = cause.effects_of_end(&end, &open_children(&state.journal));
         commit.rows.delete = projection::rows_left(&state.journal, stream);
@@ -127,7 +126,7 @@ impl Terminator {
         let effects = PostCommit::of_run(run, &commit, Vec::new());
         match self.commit_and_revoke(stream, commit).await? {
             Outcome::Committed { .. } | Outcome::Duplicate { .. } => {
-                self.post_commit.apply(stream, effects);
+                self.parts.post_commit.apply(stream, effects);
                 let status = RunStatus::Terminated;
                 Ok(Some(Done::of(&state.row, status, Effect::Done)))
             }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::Checker;
 use super::budget::Misfit;
-use super::place::Place;
+use super::value_path::ValuePath;
 
 /// The number of alternatives whose mismatches are reported.
 const ALTERNATIVES_EXPLAINED: usize = 8;
@@ -14,7 +14,7 @@ impl<'a> Checker<'a> {
         self,
         keywords: &'a Map<String, Value>,
         value: &Value,
-        place: Place<'_>,
+        path: ValuePath<'_>,
     ) -> Result<(), Misfit> {
         let reference = keywords.get("$ref").and_then(Value::as_str);
         let Some(pointer) = reference.and_then(|reference| reference.strip_prefix('#')) else {
@@ -22,7 +22,7 @@ impl<'a> Checker<'a> {
         };
         self.budget.spend(1 + pointer.len())?;
         match self.root.pointer(pointer) {
-            Some(target) => self.check(target, value, place),
+            Some(target) => self.check(target, value, path),
             None => Ok(()),
         }
     }
@@ -31,24 +31,24 @@ impl<'a> Checker<'a> {
         self,
         keywords: &'a Map<String, Value>,
         value: &Value,
-        place: Place<'_>,
+        path: ValuePath<'_>,
     ) -> Result<(), Misfit> {
         let list = |keyword| keywords.get(keyword).and_then(Value::as_array);
         for schema in list("allOf").into_iter().flatten() {
-            self.check(schema, value, place)?;
+            self.check(schema, value, path)?;
         }
         if let Some(schemas) = list("anyOf")
             && self.count_fitting(schemas, value, 1)? == 0
         {
-            return self.explain(schemas, value, place);
+            return self.explain(schemas, value, path);
         }
         if let Some(schemas) = list("oneOf") {
             match self.count_fitting(schemas, value, schemas.len())? {
                 1 => {}
-                0 => return self.explain(schemas, value, place),
+                0 => return self.explain(schemas, value, path),
                 fits => {
                     return self.wrong(|| {
-                        format!("{place} matches {fits} alternatives and must match one")
+                        format!("{path} matches {fits} alternatives and must match one")
                     });
                 }
             }
@@ -56,7 +56,7 @@ impl<'a> Checker<'a> {
         if let Some(schema) = keywords.get("not")
             && self.fits(schema, value)?
         {
-            return self.wrong(|| format!("{place} matches a schema that is not allowed"));
+            return self.wrong(|| format!("{path} matches a schema that is not allowed"));
         }
         let Some(condition) = keywords.get("if") else {
             return Ok(());
@@ -65,7 +65,7 @@ impl<'a> Checker<'a> {
             true => keywords.get("then"),
             false => keywords.get("else"),
         };
-        branch.map_or(Ok(()), |schema| self.check(schema, value, place))
+        branch.map_or(Ok(()), |schema| self.check(schema, value, path))
     }
 
     /// Returns whether a value matches, without building a message.
@@ -74,10 +74,10 @@ impl<'a> Checker<'a> {
             explains: false,
             ..self
         };
-        match quietly.check(schema, value, Place::Whole) {
+        match quietly.check(schema, value, ValuePath::Whole) {
             Ok(()) => Ok(true),
             Err(Misfit::Wrong(_)) => Ok(false),
-            Err(no_telling) => Err(no_telling),
+            Err(undecided) => Err(undecided),
         }
     }
 
@@ -99,16 +99,21 @@ impl<'a> Checker<'a> {
     }
 
     /// Explains why a value matches none of the schemas, by checking the first ones again.
-    fn explain(self, schemas: &'a [Value], value: &Value, place: Place<'_>) -> Result<(), Misfit> {
+    fn explain(
+        self,
+        schemas: &'a [Value],
+        value: &Value,
+        path: ValuePath<'_>,
+    ) -> Result<(), Misfit> {
         if !self.explains {
             return self.wrong(String::new);
         }
         let mut why = Vec::new();
         for schema in schemas.iter().take(ALTERNATIVES_EXPLAINED) {
-            match self.check(schema, value, place) {
+            match self.check(schema, value, path) {
                 Ok(()) => {}
-                Err(Misfit::Wrong(words)) => why.push(words),
-                Err(no_telling) => return Err(no_telling),
+                Err(Misfit::Wrong(text)) => why.push(text),
+                Err(undecided) => return Err(undecided),
             }
         }
         if schemas.len() > ALTERNATIVES_EXPLAINED {

@@ -45,7 +45,7 @@ pub(super) fn repeated(items: &[Value], budget: &Budget) -> Result<Option<usize>
     let mut before = BTreeSet::new();
     for (index, item) in items.iter().enumerate() {
         let mut text = String::new();
-        write_alike(item, &mut text);
+        write_canonical(item, &mut text);
         budget.spend_on_text(&text)?;
         if !before.insert(text) {
             return Ok(Some(index));
@@ -55,13 +55,13 @@ pub(super) fn repeated(items: &[Value], budget: &Budget) -> Result<Option<usize>
 }
 
 /// Writes a value in a canonical form: equal values become equal text.
-fn write_alike(value: &Value, text: &mut String) {
+fn write_canonical(value: &Value, text: &mut String) {
     let written = match value {
-        Value::Number(number) => write!(text, "{}", alike(number)),
+        Value::Number(number) => write!(text, "{}", canonical(number)),
         Value::Array(items) => {
             text.push('[');
             for item in items {
-                write_alike(item, text);
+                write_canonical(item, text);
                 text.push(',');
             }
             write!(text, "]")
@@ -71,9 +71,9 @@ fn write_alike(value: &Value, text: &mut String) {
             fields.sort_unstable_by_key(|(name, _)| *name);
             text.push('{');
             for (name, value) in fields {
-                write_alike(&Value::String(name.clone()), text);
+                write_canonical(&Value::String(name.clone()), text);
                 text.push(':');
-                write_alike(value, text);
+                write_canonical(value, text);
                 text.push(',');
             }
             write!(text, "}}")
@@ -85,7 +85,7 @@ fn write_alike(value: &Value, text: &mut String) {
 }
 
 /// 1.0 is written as 1.
-fn alike(number: &Number) -> Number {
+fn canonical(number: &Number) -> Number {
     /// Up to here every integer is exact as a 64-bit floating point number.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let whole = number.as_f64().filter(|whole| {
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_and_one_point_zero_are_the_same_wherever_they_stand() {
+    fn integers_equal_floats_of_the_same_value_at_every_depth() {
         let same = |one: Value, other: Value| {
             let are = is_same(&one, &other, &Budget::new()).unwrap();
             let repeats = repeated(&[one, other], &Budget::new()).unwrap().is_some();

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::Checker;
 use super::budget::Misfit;
-use super::place::{Place, cut};
 use super::same::{is_same, repeated};
+use super::value_path::{ValuePath, cut};
 
 /// The number of values of an `enum` that a message lists.
 const ALTERNATIVES_SHOWN: usize = 20;
@@ -15,32 +15,32 @@ impl Checker<'_> {
         self,
         keywords: &Map<String, Value>,
         value: &Value,
-        place: Place<'_>,
+        path: ValuePath<'_>,
     ) -> Result<(), Misfit> {
         if let Some(types) = keywords.get("type") {
-            self.check_type(types, value, place)?;
+            self.check_type(types, value, path)?;
         }
         if let Some(constant) = keywords.get("const")
             && !is_same(constant, value, self.budget)?
         {
-            return self.wrong(|| format!("{place} is not {}", cut(&constant.to_string())));
+            return self.wrong(|| format!("{path} is not {}", cut(&constant.to_string())));
         }
         if let Some(Value::Array(allowed)) = keywords.get("enum") {
-            self.check_enum(allowed, value, place)?;
+            self.check_enum(allowed, value, path)?;
         }
         match value {
             Value::Number(number) => match number.as_f64() {
-                Some(number) => self.check_number(keywords, number, place),
+                Some(number) => self.check_number(keywords, number, path),
                 None => Ok(()),
             },
             Value::String(_) | Value::Array(_) | Value::Object(_) => {
-                self.check_size(keywords, value, place)
+                self.check_size(keywords, value, path)
             }
             Value::Null | Value::Bool(_) => Ok(()),
         }
     }
 
-    fn check_type(self, types: &Value, value: &Value, place: Place<'_>) -> Result<(), Misfit> {
+    fn check_type(self, types: &Value, value: &Value, path: ValuePath<'_>) -> Result<(), Misfit> {
         let names: Vec<&str> = match types {
             Value::String(name) => vec![name],
             Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
@@ -53,11 +53,16 @@ impl Checker<'_> {
         self.wrong(|| {
             let allowed: Vec<_> = names.iter().map(|name| with_article(name)).collect();
             let is = with_article(type_of(value));
-            format!("{place} is {is}, not {}", allowed.join(" or "))
+            format!("{path} is {is}, not {}", allowed.join(" or "))
         })
     }
 
-    fn check_enum(self, allowed: &[Value], value: &Value, place: Place<'_>) -> Result<(), Misfit> {
+    fn check_enum(
+        self,
+        allowed: &[Value],
+        value: &Value,
+        path: ValuePath<'_>,
+    ) -> Result<(), Misfit> {
         for one in allowed {
             if is_same(one, value, self.budget)? {
                 return Ok(());
@@ -69,7 +74,7 @@ impl Checker<'_> {
             if allowed.len() > ALTERNATIVES_SHOWN {
                 shown.push("…".to_owned());
             }
-            format!("{place} is none of {}", shown.join(", "))
+            format!("{path} is none of {}", shown.join(", "))
         })
     }
 
@@ -77,7 +82,7 @@ impl Checker<'_> {
         self,
         keywords: &Map<String, Value>,
         value: &Value,
-        place: Place<'_>,
+        path: ValuePath<'_>,
     ) -> Result<(), Misfit> {
         let (what, keys) = match value {
             Value::String(_) => ("characters", ["minLength", "maxLength"]),
@@ -88,22 +93,22 @@ impl Checker<'_> {
         if least.is_some() || most.is_some() {
             let size = self.size(value)? as u64;
             if let Some(least) = least.filter(|least| size < *least) {
-                return self.wrong(|| format!("{place} has fewer than {least} {what}"));
+                return self.wrong(|| format!("{path} has fewer than {least} {what}"));
             }
             if let Some(most) = most.filter(|most| size > *most) {
-                return self.wrong(|| format!("{place} has more than {most} {what}"));
+                return self.wrong(|| format!("{path} has more than {most} {what}"));
             }
         }
         if let Value::Array(items) = value
             && keywords.get("uniqueItems") == Some(&Value::Bool(true))
             && let Some(index) = repeated(items, self.budget)?
         {
-            return self.wrong(|| format!("item {index} of {place} is repeated"));
+            return self.wrong(|| format!("item {index} of {path} is repeated"));
         }
         Ok(())
     }
 
-    /// The size of a value. Characters of a text are counted.
+    /// Returns the size of a value. Characters of a text are counted.
     fn size(self, value: &Value) -> Result<usize, Misfit> {
         Ok(match value {
             Value::String(text) => {
@@ -120,20 +125,21 @@ impl Checker<'_> {
         self,
         keywords: &Map<String, Value>,
         number: f64,
-        place: Place<'_>,
+        path: ValuePath<'_>,
     ) -> Result<(), Misfit> {
-        let bound = |key| keywords.get(key).and_then(Value::as_f64);
-        if let Some(least) = bound("minimum").filter(|least| number < *least) {
-            return self.wrong(|| format!("{place} is less than {least}"));
-        }
-        if let Some(most) = bound("maximum").filter(|most| number > *most) {
-            return self.wrong(|| format!("{place} is more than {most}"));
-        }
-        if let Some(below) = bound("exclusiveMinimum").filter(|below| number <= *below) {
-            return self.wrong(|| format!("{place} is not more than {below}"));
-        }
-        if let Some(above) = bound("exclusiveMaximum").filter(|above| number >= *above) {
-            return self.wrong(|| format!("{place} is not less than {above}"));
+        type Comparison = fn(&f64, &f64) -> bool;
+        let bounds: [(_, Comparison, _); 4] = [
+            ("minimum", f64::lt, "less than"),
+            ("maximum", f64::gt, "more than"),
+            ("exclusiveMinimum", f64::le, "not more than"),
+            ("exclusiveMaximum", f64::ge, "not less than"),
+        ];
+        for (keyword, is_outside, relation) in bounds {
+            if let Some(bound) = keywords.get(keyword).and_then(Value::as_f64)
+                && is_outside(&number, &bound)
+            {
+                return self.wrong(|| format!("{path} is {relation} {bound}"));
+            }
         }
         Ok(())
     }

@@ -12,6 +12,10 @@ use super::timeline::{clock_error, span};
 use crate::error::Error;
 use crate::testing::mock::{Mock, MockedSteps};
 
+/// The purpose of the random numbers of faults. Purpose 0 would repeat the numbers that the engine
+/// draws from its runtime, which has the same seed.
+const FAULTS: u64 = 1;
+
 /// A fault.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Fault {
@@ -207,7 +211,7 @@ impl Plan {
                 place: place.clone(),
                 for_good: true,
             }],
-            CaseName::Seed(seed) => drawn(&mut Rng::new(*seed, 0), scenario, measured),
+            CaseName::Seed(seed) => drawn(&mut fault_rng(*seed), scenario, measured),
         };
         let randomness = match which {
             CaseName::Seed(seed) => *seed,
@@ -241,6 +245,11 @@ impl Plan {
         }
         mocks
     }
+}
+
+/// The random numbers of the faults of a seed.
+fn fault_rng(seed: u64) -> Rng {
+    Rng::new(seed, FAULTS)
 }
 
 /// Draws the faults of a seed. All downtime, the delay of an event and the error of the clock get a
@@ -308,5 +317,26 @@ fn crash(rng: &mut Rng, measured: &Measured, share: Duration, crashes: u64) -> F
         },
         1 | 2 => Fault::CrashBefore { commit, down },
         _ => Fault::CrashAfter { commit, down },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use everstep_engine::Runtime;
+    use everstep_engine::simulation::VirtualRuntime;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn faults_do_not_repeat_the_numbers_of_the_engine() {
+        for seed in 0..10 {
+            let runtime = VirtualRuntime::new(seed);
+            let engine: HashSet<u64> = (0..1_000).map(|_| runtime.random()).collect();
+            let mut rng = fault_rng(seed);
+            let repeated = (0..1_000).filter(|_| engine.contains(&rng.number()));
+            assert_eq!(repeated.count(), 0, "seed {seed}");
+        }
     }
 }

@@ -1,19 +1,19 @@
-//! The place of a mismatch in a value. It becomes text only if the message is needed.
+//! The path of a mismatch in a value. It becomes text only if the message is needed.
 
 use std::fmt;
 
 /// The number of characters of a field name, or of a value, that a message shows.
 const SHOWN_CHARS_MAX: usize = 100;
 
-/// A place in a value, from the inside out.
+/// A path in a value, from the inside out.
 #[derive(Clone, Copy)]
-pub(super) enum Place<'a> {
+pub(super) enum ValuePath<'a> {
     Whole,
-    Field(&'a str, &'a Place<'a>),
-    Item(usize, &'a Place<'a>),
+    Field(&'a str, &'a ValuePath<'a>),
+    Item(usize, &'a ValuePath<'a>),
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for ValuePath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Whole => f.write_str("the value"),

@@ -1,15 +1,35 @@
-//! Delivers control requests that the run itself carries out to its inbox.
+//! The handler of control requests, and the delivery of those that the run itself carries out.
+
+use std::sync::Arc;
 
 use everstep_inspect::Overview;
-use everstep_model::{Body, Record, RunId, RunStatus};
-use everstep_store::{Outcome, Refusal};
+use everstep_model::{Body, Record, RunId, RunStatus, StreamNumber};
+use everstep_store::{BoxFuture, Outcome, Refusal, RowKey};
 
-use super::super::inbox_requests::InboxRequests;
 use super::done::{Because, Done, Effect};
 use super::run_state::{RunState, unexpected};
+use super::terminate::Terminator;
 use crate::error::ControlError;
+use crate::execution::{Dispatcher, Parts};
 
-impl InboxRequests {
+/// Delivers the effects of a run on others before the run is deleted.
+pub(crate) trait OutboxFlush: Send + Sync {
+    /// Delivers all effects of a closed generation, and returns the keys of their rows.
+    fn flush<'a>(
+        &'a self,
+        run: &'a RunId,
+        stream: StreamNumber,
+    ) -> BoxFuture<'a, Result<Vec<RowKey>, ControlError>>;
+}
+
+pub(crate) struct Controller {
+    pub(crate) parts: Arc<Parts>,
+    pub(crate) dispatcher: Arc<Dispatcher>,
+    pub(crate) terminator: Arc<Terminator>,
+    pub(crate) outbox: Arc<dyn OutboxFlush>,
+}
+
+impl Controller {
     /// Appends a request to a run's inbox, unless `decide` finds a reason not to. The status in
     /// lists changes in the same commit.
     pub(super) async fn request(
@@ -17,9 +37,9 @@ impl InboxRequests {
         run: &RunId,
         decide: impl Fn(&Overview) -> Result<Body, Because>,
     ) -> Result<Done, ControlError> {
-        self.committer.check_open()?;
+        self.parts.committer.check_open()?;
         loop {
-            let state = RunState::read(&self.node, run).await?;
+            let state = RunState::read(&self.parts.node, run).await?;
             if state.overview.end.is_some() {
                 return Ok(state.nothing(Because::Finished));
             }
@@ -27,15 +47,13 @@ impl InboxRequests {
                 Ok(body) => body,
                 Err(because) => return Ok(state.nothing(because)),
             };
-            let mut commit = self.inbox.commit(&state.head);
-            let record = Record {
-                time: commit.now,
-                body,
-            };
+            let mut commit = self.dispatcher.inbox_commit(&state.head);
+            let time = commit.now;
+            let record = Record { time, body };
             let status = state.status_with(&record);
             commit.status = Some(status);
             commit.records.push(record);
-            match self.inbox.deliver(run, commit).await? {
+            match self.dispatcher.deliver(run, commit).await? {
                 Outcome::Committed { .. } | Outcome::Duplicate { .. } => {
                     return Ok(Done::of(&state.row, status, self.effect_on(&state, status)));
                 }
@@ -57,6 +75,6 @@ impl InboxRequests {
 
     pub(super) fn is_offered(&self, state: &RunState) -> bool {
         let (workflow, version) = (&state.row.workflow, state.row.version);
-        self.workers.executor(workflow, version).is_some()
+        self.parts.workers.executor(workflow, version).is_some()
     }
 }

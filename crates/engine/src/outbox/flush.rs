@@ -6,17 +6,19 @@ use everstep_store::{BoxFuture, RowKey};
 use super::delivery::{Deliverer, Delivery};
 use crate::commit::projection::Effect;
 use crate::error::{ControlError, WrongState};
-use crate::requests::control::OutboxSettler;
+use crate::requests::control::OutboxFlush;
 
-impl OutboxSettler for Deliverer {
-    fn settle<'a>(
+const UNDELIVERED: &str = "an effect of it on another run is not delivered yet; try again later";
+
+impl OutboxFlush for Deliverer {
+    fn flush<'a>(
         &'a self,
         run: &'a RunId,
         stream: StreamNumber,
     ) -> BoxFuture<'a, Result<Vec<RowKey>, ControlError>> {
         Box::pin(async move {
             let mut keys = Vec::new();
-            for row in self.node.outbox_of(stream).await? {
+            for row in self.parts.node.outbox_of(stream).await? {
                 let delivered = match Effect::from_payload(&row.effect) {
                     Some(effect) => self.deliver(effect).await,
                     None => Delivery::Elsewhere,
@@ -27,10 +29,8 @@ impl OutboxSettler for Deliverer {
                         keys.push(RowKey::Outbox(row.stream, row.key));
                     }
                     Delivery::Later(_) | Delivery::Elsewhere => {
+                        let detail = UNDELIVERED.to_owned();
                         let run = run.clone();
-                        let detail =
-                            "an effect of it on another run is not delivered yet; try again later";
-                        let detail = detail.to_owned();
                         return Err(WrongState { run, detail }.into());
                     }
                 }

@@ -1,0 +1,70 @@
+//! Feeds of what happens on this engine, for subscribers: emissions of workflows and ends of runs.
+
+use everstep_model::{Entry, Generation, Name, Payload, RunId, StreamNumber};
+use tokio::sync::broadcast::{self, error::RecvError};
+
+/// A notification that a workflow emitted.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs, reason = "plain data")]
+pub struct Emission {
+    pub run: RunId,
+    pub topic: Name,
+    pub payload: Payload,
+}
+
+/// A generation of a run that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ending(pub(crate) StreamNumber);
+
+/// A generation of a run that has ended, with its whole journal.
+#[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "plain data")]
+pub struct EndedRun {
+    pub run: RunId,
+    pub generation: Generation,
+    pub journal: Vec<Entry>,
+}
+
+/// The emissions of workflows on this engine.
+pub type Emissions = Feed<Emission>;
+
+/// The ends of runs on this engine.
+pub type Endings = Feed<Ending>;
+
+/// Items that are published on this engine. Best effort: a slow subscriber misses some.
+#[derive(Debug)]
+pub struct Feed<T>(broadcast::Receiver<T>);
+
+impl<T: Clone> Feed<T> {
+    /// Returns the next item. `None` when the engine is gone.
+    pub async fn next(&mut self) -> Option<T> {
+        loop {
+            match self.0.recv().await {
+                Ok(item) => return Some(item),
+                Err(RecvError::Lagged(missed)) => {
+                    let items = std::any::type_name::<T>();
+                    tracing::warn!(missed, items, "slow subscriber missed items");
+                }
+                Err(RecvError::Closed) => return None,
+            }
+        }
+    }
+}
+
+pub(crate) struct FeedSource<T>(broadcast::Sender<T>);
+
+impl<T: Clone> FeedSource<T> {
+    /// `buffered` is the number of items that are kept for a slow subscriber.
+    pub(crate) fn new(buffered: usize) -> Self {
+        Self(broadcast::channel(buffered).0)
+    }
+
+    pub(crate) fn publish(&self, item: T) {
+        // Fails if there are no subscribers.
+        let _ = self.0.send(item);
+    }
+
+    pub(crate) fn subscribe(&self) -> Feed<T> {
+        Feed(self.0.subscribe())
+    }
+}
