@@ -1,5 +1,4 @@
-//! The README and the guides as documentation tests: every Rust example in them is compiled, and run where it can be.
-//! Nothing of this is in the library; the texts live in `docs/guides`.
+//! The README and the guides (`docs/guides`) as documentation tests. They are not part of the library.
 
 #[doc = include_str!("../../../README.md")]
 mod readme {}

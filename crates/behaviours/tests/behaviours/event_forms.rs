@@ -1,10 +1,10 @@
 //! Further forms of events: any of several, several at once, only if one is there, and answers to senders who wait.
 
+use everstep::errors::RequestError;
 use everstep::inspect::Reason;
 use everstep::operation::OneOf2;
 use everstep::{
-    Ctx, Error, ErrorCode, Event, Request, RequestError, RunHandle, RunStatus, Workflows, hours,
-    minutes,
+    Ctx, Error, ErrorCode, Event, Request, RunHandle, RunStatus, Workflows, hours, minutes,
 };
 use serde::{Deserialize, Serialize};
 

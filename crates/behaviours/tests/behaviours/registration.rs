@@ -2,9 +2,10 @@
 
 use std::ops::RangeInclusive;
 
+use everstep::errors::OpenError;
 use everstep::errors::RegisterError;
 use everstep::testing::virtual_time;
-use everstep::{Ctx, Engine, ErrorCode, OpenError, Options, Result, Workflow, Workflows, secs};
+use everstep::{Ctx, Engine, ErrorCode, Options, Result, Workflow, Workflows, secs};
 
 use crate::support::{for_each_store, json, ok, output};
 

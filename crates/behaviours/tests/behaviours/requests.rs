@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::pin::pin;
 
+use everstep::errors::RequestError;
 use everstep::journal::{Body, Generation};
 use everstep::{
-    AnyEvent, Ctx, Error, Event, Request, RequestError, Result, Workflows, hours, millis, minutes,
-    secs,
+    AnyEvent, Ctx, Error, Event, Request, Result, Workflows, hours, millis, minutes, secs,
 };
 use serde::{Deserialize, Serialize};
 

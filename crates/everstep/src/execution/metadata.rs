@@ -2,23 +2,18 @@
 
 use everstep_model::{Generation, Name, RunId, Timestamp};
 
-/// What a run knows about itself.
+/// The constants of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct RunMetadata {
-    /// The run.
     pub id: RunId,
-    /// Its life.
     pub generation: Generation,
-    /// Its workflow.
     pub workflow: Name,
-    /// The version of the workflow it keeps.
+    /// The version of the workflow that the run follows.
     pub version: u32,
-    /// Words to find it by.
     pub tags: Vec<String>,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it must be over.
     pub deadline: Option<Timestamp>,
-    /// Which pass of the function this is, from 1; higher after an execution retry.
+    /// The number of the pass, from 1. An execution retry begins the next pass.
     pub attempt: u32,
 }

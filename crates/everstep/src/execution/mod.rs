@@ -1,4 +1,4 @@
-//! Executing runs: a shell around [`everstep_driver::Driver`] that polls the workflow function and
+//! Executes runs: a shell around [`everstep_driver::Driver`] that polls the workflow function and
 //! performs the driver's actions.
 //!
 //! `executor.rs` is the task of one run. While it polls the code, the code reaches the driver
@@ -25,6 +25,6 @@ pub(crate) use root::WorkflowCode;
 pub(crate) use shared::{Mocks, Shared, SharedParts};
 pub use step_context::StepContext;
 pub(crate) use undo_slot::UndoSlot;
-pub(crate) use undos::{GivenUndo, UndoInput, UndoWork, decode as decode_for_undo};
+pub(crate) use undos::{GivenUndo, UndoInput, UndoWork, decode as decode_for_undo, kind_of_undone};
 #[cfg(feature = "testing")]
 pub(crate) use verify::verify;

@@ -1,4 +1,4 @@
-//! What the handles of one execution share: the run's constants, and the way to its driver.
+//! The state that the handles of one execution share: the run's constants, and access to its driver.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -28,7 +28,7 @@ pub(crate) trait Mocks: Send + Sync {
     fn undo_result(&self, start: &UndoStart) -> Option<Result<()>>;
 }
 
-/// What all executions of an activation have in common.
+/// The constants of all executions of an activation.
 pub(crate) struct SharedParts {
     pub(crate) run: RunId,
     pub(crate) generation: Generation,
@@ -61,7 +61,7 @@ pub(crate) struct Shared {
     step_of: StepOf,
     /// The time as the code sees it, in milliseconds. It is constant during a poll.
     now: AtomicU64,
-    /// Whether the work of a step is being polled, which may call nothing.
+    /// Whether the work of a step is being polled, which must not call operations.
     is_in_step: AtomicBool,
     /// Whether a handle was used where the code is not being polled.
     is_misused: AtomicBool,
@@ -69,7 +69,6 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// An execution that is about to start.
     pub(super) fn new(parts: Arc<SharedParts>, replay: &Replay) -> Self {
         let info = replay.run().info();
         Self {
@@ -121,7 +120,7 @@ impl Shared {
         called
     }
 
-    /// Polls the work of a step, which may call nothing.
+    /// Polls the work of a step, which must not call operations.
     pub(crate) fn in_step<T>(&self, poll: impl FnOnce() -> T) -> T {
         let outer = self.is_in_step.swap(true, Ordering::Relaxed);
         let _restore = RestoreFlag(&self.is_in_step, outer);

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use everstep_model::{Payload, StepOptions};
 
-/// What an attempt registered for the step's undo; clones are the same. One of a step that has no undo keeps nothing.
+/// The payload that an attempt registered for the undo. Clones share it. The slot of a step without an undo stores nothing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UndoSlot(Option<Arc<Mutex<Option<Payload>>>>);
 

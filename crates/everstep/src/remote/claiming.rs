@@ -27,7 +27,7 @@ pub(super) async fn run(session: &Arc<Session>) {
         .runtime
         .spawn(Box::pin(keep_alive(session.clone())));
     let claiming = std::pin::pin!(keep_claiming(session));
-    let leaving = std::pin::pin!(leave_when_asked(session));
+    let leaving = std::pin::pin!(leave_on_shutdown(session));
     select(claiming, leaving).await;
     session.end();
 }
@@ -40,15 +40,15 @@ async fn keep_claiming(session: &Arc<Session>) {
         let Some(answer) = claim(session, &request).await else {
             continue;
         };
-        session.clock.hear(answer.now);
+        session.clock.sync(answer.now);
         for item in answer.items {
             if item.number > request.after {
                 request.after = item.number;
-                take_in(session, item);
+                receive(session, item);
             }
         }
         match answer.closing {
-            true => backoff.rest(&*session.setup.runtime).await,
+            true => backoff.wait(&*session.setup.runtime).await,
             false => backoff.reset(),
         }
     }
@@ -56,7 +56,7 @@ async fn keep_claiming(session: &Arc<Session>) {
 
 /// Sends one claim. `None` if the worker leaves meanwhile or the session is over.
 async fn claim(session: &Session, request: &ClaimRequest) -> Option<ClaimAnswer> {
-    let claim = std::pin::pin!(session.must("claim", request));
+    let claim = std::pin::pin!(session.call_or_end("claim", request));
     if request.leaving {
         return claim.await.ok();
     }
@@ -67,7 +67,7 @@ async fn claim(session: &Session, request: &ClaimRequest) -> Option<ClaimAnswer>
     }
 }
 
-fn take_in(session: &Arc<Session>, item: Item) {
+fn receive(session: &Arc<Session>, item: Item) {
     if let Some(run) = item.run {
         execute(session, run);
     }
@@ -110,7 +110,7 @@ fn execute(session: &Arc<Session>, run: Assigned) {
 
 /// Waits until the worker leaves. Its executors then finish their steps and release their runs, and
 /// the session is closed.
-async fn leave_when_asked(session: &Arc<Session>) {
+async fn leave_on_shutdown(session: &Arc<Session>) {
     session.setup.until_leaving().await;
     let inboxes: Vec<_> = session.seats().values().cloned().collect();
     for inbox in inboxes {
@@ -124,7 +124,7 @@ async fn leave_when_asked(session: &Arc<Session>) {
     )
     .await;
     let call = Call::new(http::Method::DELETE, session.path.clone());
-    if let Err(error) = session.connection().send(call).await {
+    if let Err(error) = session.setup.connection.send(call).await {
         tracing::warn!(%error, "cannot close the session; it will expire");
     }
 }

@@ -1,5 +1,5 @@
-//! Signs of life besides claims. A claim may take longer than a silent session lives: because what it brings is large, or because
-//! it got lost and nobody noticed yet.
+//! Heartbeats besides claims. A claim may take longer than the session's time to live, because its response is large or
+//! because it was lost.
 
 use std::sync::Arc;
 
@@ -7,17 +7,17 @@ use everstep_protocol::worker::Acknowledged;
 
 use super::session::Session;
 
-/// Sends a sign of life whenever the server has not been heard for half the time that a silent session lives.
+/// Sends a heartbeat when there was no response for half the session's time to live.
 pub(super) async fn keep_alive(session: Arc<Session>) {
-    let silence_max = session.time_to_live / 2;
+    let interval = session.time_to_live / 2;
     while !session.is_over() {
-        let rest = silence_max.saturating_sub(session.clock.silent_for());
-        if !rest.is_zero() {
-            session.sleep(rest).await;
+        let delay = interval.saturating_sub(session.clock.silent_for());
+        if !delay.is_zero() {
+            session.setup.runtime.sleep(delay).await;
             continue;
         }
-        if let Ok(heard) = session.must::<Acknowledged>("heartbeat", &()).await {
-            session.clock.hear(heard.now);
+        if let Ok(alive) = session.call_or_end::<Acknowledged>("heartbeat", &()).await {
+            session.clock.sync(alive.now);
         }
     }
 }

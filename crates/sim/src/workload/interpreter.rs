@@ -4,8 +4,9 @@
 use std::ops::ControlFlow;
 use std::pin::Pin;
 
+use everstep::operation::RunMetadata;
 use everstep::operation::{OneOf2, StepContext, Undo};
-use everstep::{AnyEvent, Ctx, Error, Payload, Result, Retry, RunId, RunMetadata, millis};
+use everstep::{AnyEvent, Ctx, Error, Payload, Result, Retry, RunId, millis};
 use futures_util::future::join_all;
 
 use super::clients::COLLECTOR;

@@ -1,8 +1,8 @@
 //! The requests of clients to runs. The ledger records each request and what the client knows about
 //! it.
 
-use everstep::SendError;
 use everstep::control::Sent;
+use everstep::errors::SendError;
 use everstep::errors::{SendRejection, Unavailable};
 use everstep::{Engine, Event as _, Payload, RunHandle, RunStatus};
 use everstep_engine::simulation::Rng;
@@ -303,7 +303,11 @@ impl Client {
                 let handle = engine.run(id).await?;
                 let why = handle.why().await?;
                 let info = handle.inspect().await?;
-                Ok::<_, everstep::ReadError>((page.runs.len(), why.to_string(), info.row.status))
+                Ok::<_, everstep::errors::ReadError>((
+                    page.runs.len(),
+                    why.to_string(),
+                    info.row.status,
+                ))
             })
             .await;
         self.say(|| format!("look at {run} at {machine}: {}", describe(&answer)));
@@ -399,7 +403,10 @@ async fn fork_it(
 }
 
 /// An operation that the run has called.
-async fn some_place(handle: &RunHandle, pick: u64) -> Result<Option<String>, everstep::ReadError> {
+async fn some_place(
+    handle: &RunHandle,
+    pick: u64,
+) -> Result<Option<String>, everstep::errors::ReadError> {
     let journal = handle.journal().await?;
     let places: Vec<_> = journal
         .iter()
