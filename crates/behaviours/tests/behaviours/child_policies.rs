@@ -132,7 +132,7 @@ fn a_child_is_ended_at_once_and_its_own_children_are_cancelled() {
 }
 
 #[test]
-fn an_abandoned_child_goes_on() {
+fn an_abandoned_child_continues() {
     for way in WAYS {
         for_each_store(async |store: &TestStore| {
             let test = engine(store).await;
@@ -185,7 +185,7 @@ fn a_child_that_is_executing_a_step_is_ended_too() {
 }
 
 #[test]
-fn a_detached_child_lives_on_its_own() {
+fn a_detached_child_is_independent_of_its_parent() {
     for_each_store(async |store: &TestStore| {
         let parent = |ctx: Ctx, _: ()| async move {
             let chosen = ctx
@@ -232,7 +232,7 @@ fn a_run_that_is_only_waited_for_is_not_ended() {
 
 // B167
 #[test]
-fn a_parent_hears_that_its_child_was_ended_by_somebody_else() {
+fn a_parent_is_notified_when_its_child_is_ended_by_another_request() {
     for policy in [ParentClose::Cancel, ParentClose::Terminate] {
         for_each_store(async |store: &TestStore| {
             let middle = |ctx: Ctx, _: u32| async move {

@@ -247,7 +247,7 @@ fn operators_and_an_executor_that_race_leave_a_run_that_ends() {
 
 // B144
 #[test]
-fn whoever_waits_on_another_node_hears_of_the_end_and_of_every_record() {
+fn waiting_on_another_node_returns_the_end_and_every_record() {
     with_and_without_hints(async |pair, hints| {
         let started = pair.worker.start_by_name("rest", json(&())).id("r");
         started.await.unwrap();
@@ -275,7 +275,7 @@ fn whoever_waits_on_another_node_hears_of_the_end_and_of_every_record() {
 
 // B155
 #[test]
-fn a_step_that_ends_only_when_it_is_cancelled_hears_of_it_without_a_hint() {
+fn a_step_is_notified_of_a_cancellation_without_a_hint() {
     with_and_without_hints(async |pair, hints| {
         let started = pair.worker.start_by_name("endless", json(&())).id("r");
         started.await.unwrap();

@@ -99,7 +99,7 @@ async fn journal(run: &RunHandle) -> JournalView {
 
 // B172
 #[test]
-fn when_a_node_dies_another_goes_on_once_its_lease_has_run_out() {
+fn the_runs_of_a_crashed_node_continue_on_another_when_its_lease_expires() {
     virtual_time(async {
         let cluster = Cluster::new();
         let (a, b) = (cluster.node(1).await, cluster.node(2).await);
@@ -161,7 +161,7 @@ fn a_node_that_lost_its_run_writes_nothing_more() {
 
 // B175
 #[test]
-fn a_timer_fires_once_whoever_polls() {
+fn a_timer_fires_once_on_any_node() {
     virtual_time(async {
         let cluster = Cluster::new();
         let nodes = [

@@ -15,7 +15,7 @@ use crate::support::{json, output};
 
 // B144
 #[test]
-fn a_result_whose_commit_was_refused_with_its_pause_does_not_wait_for_company() {
+fn a_result_whose_commit_was_refused_with_its_pause_is_written_without_delay() {
     virtual_time(async {
         let process = Arc::new(VirtualRuntime::new(7));
         let memory = MemoryStore::new(process.clone());

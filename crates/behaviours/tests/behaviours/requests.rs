@@ -37,7 +37,7 @@ async fn answers(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
 
 // B84
 #[test]
-fn an_answer_outlives_the_iteration_that_gave_it() {
+fn a_reply_survives_the_iteration_that_wrote_it() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -80,7 +80,7 @@ async fn asks_back(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
 
 // B84
 #[test]
-fn an_answer_of_the_next_generation_reaches_who_asked_the_one_before() {
+fn a_reply_of_the_next_generation_reaches_the_sender_to_the_previous_one() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -106,7 +106,7 @@ fn an_answer_of_the_next_generation_reaches_who_asked_the_one_before() {
 
 // B84
 #[test]
-fn a_generation_that_knows_nothing_of_the_request_answers_nobody() {
+fn a_generation_without_the_request_does_not_reply() {
     for_each_store(async |store| {
         let test = store
             .engine()

@@ -68,7 +68,7 @@ async fn undo_removal(store: &TestStore) {
 
 // B151
 #[test]
-fn a_message_that_an_earlier_life_had_does_not_come_again() {
+fn a_message_to_an_earlier_generation_is_not_delivered_again() {
     for_each_store(async |store| {
         for (id, restarts) in [("recovered", false), ("restarted", true)] {
             println!("{id}");
@@ -155,7 +155,7 @@ fn revive(store: &MemoryStore, id: &str) {
 
 // B151
 #[test]
-fn a_message_to_a_run_that_is_revived_at_that_very_moment_comes_to_its_next_life() {
+fn a_message_during_a_revival_reaches_the_next_generation() {
     virtual_time(async {
         let memory = MemoryStore::new(Arc::new(VirtualRuntime::new(0)));
         let (inner, is_revived) = (memory.clone(), Arc::new(AtomicBool::new(false)));

@@ -247,7 +247,7 @@ fn a_failed_run_is_recovered_where_it_failed_with_its_attempts_counted_anew() {
 
 // B47
 #[test]
-fn a_cancelled_a_terminated_and_a_force_failed_run_go_on_where_they_were() {
+fn cancelled_terminated_and_force_failed_runs_continue_where_they_were() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -338,7 +338,7 @@ impl Rpc for Approve {
 
 // B151
 #[test]
-fn open_questions_are_asked_under_new_ids_and_timers_keep_their_time() {
+fn open_rpcs_get_new_ids_and_timers_keep_their_time() {
     for_each_store(async |store| {
         let code = |ctx: Ctx<AnyEvent>, (): ()| async move {
             let (answer, event) = futures_util::future::join(
@@ -374,7 +374,7 @@ fn open_questions_are_asked_under_new_ids_and_timers_keep_their_time() {
 
 // B150
 #[test]
-fn a_restart_counts_once_however_often_the_process_dies_around_it() {
+fn a_restart_takes_effect_once_at_any_crash_point() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
@@ -429,7 +429,7 @@ fn reviving_from_two_sides_at_once_makes_one_generation() {
 
 // B151
 #[test]
-fn a_restart_does_not_take_for_done_what_was_undone() {
+fn a_restart_does_not_treat_undone_steps_as_done() {
     for_each_store(async |store| {
         let test = store
             .engine()

@@ -130,7 +130,7 @@ fn a_run_that_succeeds_undoes_nothing() {
 
 // B126
 #[test]
-fn steps_that_ran_side_by_side_are_undone_in_reverse_order_of_completion() {
+fn concurrent_steps_are_undone_in_reverse_order_of_completion() {
     for_each_store(async |store| {
         let seen = Seen::new();
         let undone = seen.clone();

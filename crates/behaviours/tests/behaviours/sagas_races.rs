@@ -86,7 +86,7 @@ fn done(journal: &[Entry]) -> usize {
 
 // B138, B156
 #[test]
-fn a_cancellation_is_first_or_changes_nothing_wherever_it_lands() {
+fn a_cancellation_at_any_point_takes_effect_first_or_not_at_all() {
     for rollback in [false, true] {
         let cancel: Body = CancelRequested {
             by: None,
@@ -124,7 +124,7 @@ fn a_cancellation_is_first_or_changes_nothing_wherever_it_lands() {
 }
 
 #[test]
-fn a_deadline_passes_first_or_changes_nothing_wherever_it_lands() {
+fn a_deadline_at_any_point_takes_effect_first_or_not_at_all() {
     let deadline = everstep::journal::Timestamp::from_millis(0);
     let passed: Body = DeadlinePassed { deadline }.into();
     let mut before = 0;

@@ -77,7 +77,7 @@ fn a_run_woken_early_sleeps_on_to_the_same_end() {
 
 // B57
 #[test]
-fn a_sleep_that_ended_while_nobody_was_there_ends_when_somebody_is() {
+fn a_sleep_that_ended_without_a_node_ends_when_one_starts() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
@@ -236,7 +236,7 @@ fn of_several_sleeps_each_ends_at_its_time() {
 
 // B67
 #[test]
-fn months_are_no_problem() {
+fn sleeps_of_months_fire_on_time() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move {
             ctx.sleep("long", days(60)).await?;
@@ -263,7 +263,7 @@ fn months_are_no_problem() {
 }
 
 #[test]
-fn an_endless_sleep_is_just_very_long() {
+fn an_endless_sleep_is_stored_as_a_very_long_one() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move {
             tokio::select! {
@@ -301,7 +301,7 @@ async fn left_behind(store: &TestStore, due: Timestamp) {
 }
 
 #[test]
-fn timers_of_runs_that_are_over_or_gone_are_cleared_away() {
+fn timers_of_runs_that_have_ended_or_were_deleted_are_removed() {
     for_each_store(async |store| {
         for deleted in [false, true] {
             let build = || {

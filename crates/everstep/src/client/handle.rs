@@ -14,7 +14,7 @@ use futures_util::future::{Either, select};
 use serde::Serialize;
 
 use super::error::{AnswerError, FindError, ReadError, SendError, WaitError};
-use super::port::{Client, Port, StartedRun};
+use super::port::{Client, Port};
 use super::records::Records;
 use crate::declaration::{Accepts, Event};
 use crate::workflow::Workflow;
@@ -40,7 +40,7 @@ impl Client {
     pub async fn run(&self, id: impl AsRef<str>) -> Result<RunHandle, ReadError> {
         let id = RunId::new(id)?;
         self.port.row(&id).await?;
-        Ok(RunHandle::existing(self.port.clone(), id))
+        Ok(RunHandle::new(self.port.clone(), id, false, None))
     }
 
     /// Returns a typed handle to an existing run.
@@ -58,28 +58,24 @@ impl Client {
                 asked,
             }));
         }
-        Ok(Handle::new(RunHandle::existing(self.port.clone(), id)))
+        let run = RunHandle::new(self.port.clone(), id, false, None);
+        Ok(Handle::new(run))
     }
 }
 
 impl RunHandle {
-    pub(crate) fn started(port: Arc<dyn Port>, started: StartedRun) -> Self {
+    pub(crate) fn new(
+        port: Arc<dyn Port>,
+        id: RunId,
+        created: bool,
+        stream: Option<StreamNumber>,
+    ) -> Self {
         Self {
             port,
-            id: started.run,
-            created: started.created,
-            stream: started.stream,
-        }
-    }
-
-    fn existing(port: Arc<dyn Port>, run: RunId) -> Self {
-        let (created, stream) = (false, None);
-        let started = StartedRun {
-            run,
+            id,
             created,
             stream,
-        };
-        Self::started(port, started)
+        }
     }
 
     #[allow(missing_docs, reason = "the name explains it")]

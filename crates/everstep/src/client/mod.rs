@@ -11,6 +11,8 @@ mod records;
 mod request;
 mod start;
 
+use everstep_store::BoxFuture;
+
 pub use error::{
     AnswerError, BulkReport, ClientError, ControlError, FindError, ReadError, SendError,
     ServerError, StartError, WaitError,
@@ -19,10 +21,13 @@ pub use handle::{Handle, RunHandle};
 pub use list::{ListRuns, RunPage};
 pub use port::Client;
 #[cfg(feature = "remote")]
-pub(crate) use port::Response;
-pub(crate) use port::{BulkTarget, Command, Port, ProgressListener, StartedRun};
+pub(crate) use port::StartedRun;
+pub(crate) use port::{BulkTarget, Command, Port, ProgressListener};
 pub use records::Records;
 #[cfg(feature = "remote")]
 pub(crate) use records::Tail;
 pub use request::RequestError;
 pub use start::StartRun;
+
+/// The future of a request.
+pub(crate) type Response<'a, T, E> = BoxFuture<'a, Result<T, E>>;

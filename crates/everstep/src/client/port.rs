@@ -13,6 +13,7 @@ use everstep_inspect::Why;
 use everstep_model::{Body, Entry, Location, Payload, RecordNumber, RunId, StreamNumber};
 use everstep_store::{BoxFuture, ListPage, ListQuery, RunRow, StoreError};
 
+use super::Response;
 use super::error::{
     AnswerError, BulkReport, ControlError, ReadError, SendError, StartError, WaitError,
 };
@@ -32,9 +33,6 @@ impl Client {
         Self { port }
     }
 }
-
-/// The future of a request.
-pub(crate) type Response<'a, T, E> = BoxFuture<'a, Result<T, E>>;
 
 /// A run that was started, or existed already.
 pub(crate) struct StartedRun {

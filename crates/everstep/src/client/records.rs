@@ -2,8 +2,8 @@
 
 use everstep_model::Entry;
 
+use super::Response;
 use super::error::ReadError;
-use super::port::Response;
 
 /// A tail of the records of a run: durable records without gaps and repetitions.
 #[derive(Debug)]

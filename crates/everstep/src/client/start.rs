@@ -8,9 +8,10 @@ use everstep_engine::Start;
 use everstep_model::{Name, Payload, PayloadError, RunId, TraceParent};
 use futures_util::future::join_all;
 
+use super::Response;
 use super::error::{StartError, WaitError};
 use super::handle::{Handle, RunHandle};
-use super::port::{Client, Response};
+use super::port::{Client, StartedRun};
 use crate::workflow::Workflow;
 
 /// A run to start.
@@ -116,8 +117,13 @@ impl<W> StartRun<W> {
     }
 
     async fn run(self) -> Result<RunHandle, StartError> {
-        let started = self.client.port.start(self.start?).await?;
-        Ok(RunHandle::started(self.client.port, started))
+        let port = self.client.port;
+        let StartedRun {
+            run,
+            created,
+            stream,
+        } = port.start(self.start?).await?;
+        Ok(RunHandle::new(port, run, created, stream))
     }
 }
 

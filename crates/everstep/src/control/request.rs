@@ -15,7 +15,6 @@ impl<V: sealed::ToCommand> Verb for V {}
 
 pub(super) mod sealed {
     use super::{Command, ControlError, Done, RunHandle};
-    use crate::client::StartedRun;
 
     pub trait ToCommand: Send + 'static {
         /// The result of the request.
@@ -37,12 +36,7 @@ pub(super) mod sealed {
     /// The handle to a fork.
     impl FromDone for RunHandle {
         fn from_done(run: RunHandle, done: Done) -> Self {
-            let fork = StartedRun {
-                run: done.run,
-                created: true,
-                stream: None,
-            };
-            Self::started(run.port, fork)
+            Self::new(run.port, done.run, true, None)
         }
     }
 }

@@ -8,12 +8,9 @@ use everstep_engine::Runtime;
 use everstep_machine::{Access, FailureClass, OpId, Replay, StepStart, UndoStart};
 use everstep_model::{Failure, Generation, Name, Payload, RunId, Timestamp, limits};
 
-use super::cancellation::Cancellation;
 use super::current;
-use super::metadata::RunMetadata;
 use super::slots::{Key, Slots};
-use super::step_context::{StepContext, StepOf};
-use super::undo_slot::UndoSlot;
+use super::step_context::{Cancellation, StepContext, StepOf, UndoSlot};
 use super::undos::GivenUndo;
 use crate::declaration::Declaration;
 use crate::error::Result;
@@ -26,6 +23,22 @@ pub(crate) trait Mocks: Send + Sync {
 
     /// The result of this attempt to undo a step, if the test supplies one.
     fn undo_result(&self, start: &UndoStart) -> Option<Result<()>>;
+}
+
+/// The constants of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
+pub struct RunMetadata {
+    pub id: RunId,
+    pub generation: Generation,
+    pub workflow: Name,
+    /// The version of the workflow that the run follows.
+    pub version: u32,
+    pub tags: Vec<String>,
+    pub created_at: Timestamp,
+    pub deadline: Option<Timestamp>,
+    /// The number of the pass, from 1. An execution retry begins the next pass.
+    pub attempt: u32,
 }
 
 /// The constants of all executions of an activation.

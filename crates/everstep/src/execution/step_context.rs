@@ -1,13 +1,15 @@
-//! The context of a step for its work and its undo.
+//! The context of a step for its work and its undo, with the signal of cancellation and the payload of the undo.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use everstep_machine::{StepStart, TraceRoot};
-use everstep_model::{Generation, Location, RunId, StepOptions, TraceParent, idempotency_key};
+use everstep_model::{
+    Generation, Location, Payload, RunId, StepOptions, TraceParent, idempotency_key,
+};
 use serde::Serialize;
+use tokio::sync::Notify;
 
-use super::cancellation::Cancellation;
-use super::undo_slot::UndoSlot;
 use crate::error::{Result, encode};
 
 /// The run of a step.
@@ -85,6 +87,56 @@ impl StepContext {
             location: start.location.clone(),
             cancellation,
             undo,
+        }
+    }
+}
+
+/// Signals the cancellation of a run to the work of its steps. Set once, when the execution has folded it.
+#[derive(Debug, Default)]
+pub(super) struct Cancellation {
+    is_set: AtomicBool,
+    changed: Notify,
+}
+
+impl Cancellation {
+    pub(super) fn set(&self) {
+        if !self.is_set.swap(true, Ordering::AcqRel) {
+            self.changed.notify_waiters();
+        }
+    }
+
+    fn is_set(&self) -> bool {
+        self.is_set.load(Ordering::Acquire)
+    }
+
+    /// Completes when the run is being cancelled.
+    async fn until_set(&self) {
+        // Registered before the check, so that no signal is missed in between.
+        let mut changed = std::pin::pin!(self.changed.notified());
+        changed.as_mut().enable();
+        if !self.is_set() {
+            changed.await;
+        }
+    }
+}
+
+/// The payload that an attempt registered for the undo. Clones share it. The slot of a step without an undo stores nothing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct UndoSlot(Option<Arc<Mutex<Option<Payload>>>>);
+
+impl UndoSlot {
+    pub(crate) fn new(options: &StepOptions) -> Self {
+        Self((!options.undo.is_none()).then(Arc::default))
+    }
+
+    pub(crate) fn take(&self) -> Option<Payload> {
+        let slot = self.0.as_ref()?.lock();
+        slot.unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn set(&self, payload: Payload) {
+        if let Some(slot) = &self.0 {
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(payload);
         }
     }
 }

@@ -278,9 +278,4 @@ impl<T> Future for Child<T, Detached> {
         }
     }
 }
-
-impl<T, Form> std::fmt::Debug for Child<T, Form> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Child({})", self.workflow)
-    }
-}
+debug_by_name!(impl<T, Form> Child<T, Form>: workflow);

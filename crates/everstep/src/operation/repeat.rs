@@ -261,12 +261,7 @@ where
         }
     }
 }
-
-impl<W, S, F, Fut> std::fmt::Debug for Repeat<W, S, F, Fut> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Repeat({})", self.name)
-    }
-}
+debug_by_name!(impl<W, S, F, Fut> Repeat<W, S, F, Fut>: name);
 
 /// The body of a loop without state. `None` continues the loop.
 #[must_use = "futures do nothing unless polled"]

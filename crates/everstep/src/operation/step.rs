@@ -316,9 +316,4 @@ where
             .map(|resolution| to_output(&this.name, resolution?)?.map_err(Error::from_step))
     }
 }
-
-impl<F, Fut, T> std::fmt::Debug for Step<F, Fut, T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Step({})", self.name)
-    }
-}
+debug_by_name!(impl<F, Fut, T> Step<F, Fut, T>: name);

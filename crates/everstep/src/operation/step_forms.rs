@@ -101,15 +101,6 @@ where
         })
     }
 }
+debug_by_name!(impl<F, Fut, T> BestEffort<F, Fut, T>: 0.name);
 
-impl<F, Fut, T> std::fmt::Debug for BestEffort<F, Fut, T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "BestEffort({})", self.0.name)
-    }
-}
-
-impl<F, Fut, T> std::fmt::Debug for TryStep<F, Fut, T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "TryStep({})", self.0.name)
-    }
-}
+debug_by_name!(impl<F, Fut, T> TryStep<F, Fut, T>: 0.name);

@@ -132,9 +132,4 @@ impl<W, T> Future for Switch<'_, W, T> {
         }
     }
 }
-
-impl<W, T> std::fmt::Debug for Switch<'_, W, T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Switch({})", self.name)
-    }
-}
+debug_by_name!(impl<W, T> Switch<'_, W, T>: name);

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use everstep_engine::{Activation, Message, Worker as _};
 use everstep_protocol::client::Call;
-use everstep_protocol::worker::{Assigned, ClaimAnswer, ClaimRequest, Item};
+use everstep_protocol::worker::{Acknowledged, Assigned, ClaimAnswer, ClaimRequest, Item};
 use futures_util::future::{Either, select};
 
 use super::backoff::Backoff;
 use super::convert;
-use super::heartbeat::keep_alive;
 use super::inbox::Inbox;
 use super::outgoing::SENDERS;
 use super::seat::RemoteSeat;
@@ -30,6 +29,22 @@ pub(super) async fn run(session: &Arc<Session>) {
     let leaving = std::pin::pin!(leave_on_shutdown(session));
     select(claiming, leaving).await;
     session.end();
+}
+
+/// Sends a heartbeat when there was no response for half the session's time to live. A claim may take longer than that,
+/// because its response is large or because it was lost.
+async fn keep_alive(session: Arc<Session>) {
+    let interval = session.time_to_live / 2;
+    while !session.is_over() {
+        let delay = interval.saturating_sub(session.clock.silent_for());
+        if !delay.is_zero() {
+            session.setup.runtime.sleep(delay).await;
+            continue;
+        }
+        if let Ok(alive) = session.call_or_end::<Acknowledged>("heartbeat", &()).await {
+            session.clock.sync(alive.now);
+        }
+    }
 }
 
 async fn keep_claiming(session: &Arc<Session>) {

@@ -1,7 +1,6 @@
 //! Workers and clients of a server in another process.
 //!
-//! - Workers: `worker.rs` opens one session after another, `claiming.rs` is the main task of a session (`session.rs`), and
-//!   `heartbeat.rs` keeps it alive. `seat.rs` connects an executor to its session: `inbox.rs` delivers messages to it, and
+//! - Workers: `worker.rs` opens one session after another, `claiming.rs` runs a session (`session.rs`). `seat.rs` connects an executor to its session: `inbox.rs` delivers messages to it, and
 //!   its appends are queued in `outgoing.rs` and sent by `sending.rs`. `clock.rs` is the server's clock.
 //! - Clients: `requests/` implements all requests with the HTTP API.
 //! - `builder.rs` configures both.
@@ -11,7 +10,6 @@ mod builder;
 mod claiming;
 mod clock;
 mod convert;
-mod heartbeat;
 mod inbox;
 mod outgoing;
 mod requests;

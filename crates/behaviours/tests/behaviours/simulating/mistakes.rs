@@ -135,7 +135,7 @@ fn a_look_for_an_event_that_may_not_be_there_yet_is_found() {
 }
 
 #[test]
-fn a_race_that_forgets_the_slower_event_is_found() {
+fn a_race_that_loses_the_slower_event_is_found() {
     let found = failure(|| {
         code(|ctx, _| async move {
             // Whichever comes first wins, and the approval counts only if it does.
@@ -202,7 +202,7 @@ impl Workflow for Forgetful {
 }
 
 #[test]
-fn what_a_workflow_keeps_in_memory_dies_with_its_process() {
+fn the_memory_of_a_workflow_is_lost_with_its_process() {
     let make = |_: &()| Forgetful {
         seen: Arc::default(),
     };
@@ -213,7 +213,7 @@ fn what_a_workflow_keeps_in_memory_dies_with_its_process() {
 }
 
 #[test]
-fn a_run_that_waits_for_what_nobody_sends_is_stuck() {
+fn a_run_that_waits_for_an_event_that_is_never_sent_is_stuck() {
     let found = failure(|| {
         code(|ctx, _| async move {
             ctx.event::<Item>().await?;
@@ -263,7 +263,7 @@ impl Workflow for Orphan {
 }
 
 #[test]
-fn a_child_whose_workflow_is_not_there_is_found() {
+fn a_child_of_an_unregistered_workflow_is_detected() {
     let orphan = |waits| failure(|| simulate(Orphan, 0..1).input(&waits).check(|_| {}));
     let found = orphan(true);
     assert!(found.contains("it waits for its child"), "{found}");

@@ -91,7 +91,7 @@ fn an_event_without_an_id_arrives_once() {
 }
 
 #[test]
-fn a_timer_fires_once_and_its_run_goes_on() {
+fn a_timer_fires_once_and_its_run_continues() {
     each_round(async |engine, store, round| {
         let run = engine.start_by_name("nap", json(&())).await.unwrap();
         tokio::time::sleep(secs(1)).await;

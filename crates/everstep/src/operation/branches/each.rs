@@ -144,15 +144,6 @@ impl<W, T> Future for Settled<'_, W, T> {
     }
 }
 
-impl<W, T> std::fmt::Debug for Each<'_, W, T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (name, branches) = (&self.owner.name, self.branches.len());
-        write!(f, "Each({name}, {branches} branches)")
-    }
-}
+debug_by_name!(impl<W, T> Each<'_, W, T>: owner.name);
 
-impl<W, T> std::fmt::Debug for Settled<'_, W, T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Settled({:?})", self.0)
-    }
-}
+debug_by_name!(impl<W, T> Settled<'_, W, T>: 0.owner.name);

@@ -126,9 +126,4 @@ mod arities {
     joins!(A 0, B 1, C 2, D 3, E 4, F1 5, G 6 => H);
     joins!(@run A 0, B 1, C 2, D 3, E 4, F1 5, G 6, H 7);
 }
-
-impl<W, B> std::fmt::Debug for Join<W, B> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Join({})", self.owner.name)
-    }
-}
+debug_by_name!(impl<W, B> Join<W, B>: owner.name);

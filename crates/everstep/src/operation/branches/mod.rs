@@ -235,9 +235,4 @@ impl Wake for BranchWake {
         }
     }
 }
-
-impl<W, T> std::fmt::Debug for Branch<'_, W, T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Branch({})", self.name)
-    }
-}
+debug_by_name!(impl<W, T> Branch<'_, W, T>: name);

@@ -201,9 +201,4 @@ impl<W, T> Future for Race<'_, W, T> {
     }
 }
 
-impl<W, T> std::fmt::Debug for Race<'_, W, T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (name, branches) = (&self.owner.name, self.branches.len());
-        write!(f, "Race({name}, {branches} branches)")
-    }
-}
+debug_by_name!(impl<W, T> Race<'_, W, T>: owner.name);

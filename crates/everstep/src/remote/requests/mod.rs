@@ -58,3 +58,8 @@ impl HttpPort {
 fn at(run: &RunId) -> String {
     format!("workflows/{}", segment(run.as_str()))
 }
+
+/// Writes a duration for the API.
+fn millis(duration: Duration) -> String {
+    format!("{}ms", duration.as_millis())
+}

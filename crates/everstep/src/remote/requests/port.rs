@@ -21,7 +21,7 @@ use serde::Serialize;
 
 use super::error::{of_call, of_problem};
 use super::tail::ServerTail;
-use super::{HttpPort, at, views};
+use super::{HttpPort, at, millis, views};
 use crate::client::{
     AnswerError, BulkReport, BulkTarget, Command, ControlError, Port, ProgressListener, ReadError,
     Records, Response, SendError, ServerError, StartError, StartedRun, WaitError,
@@ -340,10 +340,6 @@ fn with_header(call: Call, name: HeaderName, value: Option<String>) -> Call {
         Some(value) => call.header(name, &value),
         None => call,
     }
-}
-
-pub(super) fn millis(duration: Duration) -> String {
-    format!("{}ms", duration.as_millis())
 }
 
 fn filter(query: &ListQuery) -> Filter {

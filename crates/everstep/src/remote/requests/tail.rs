@@ -5,8 +5,7 @@ use std::collections::VecDeque;
 use everstep_model::{Entry, RecordNumber, RunId};
 use everstep_protocol::client::Call;
 
-use super::port::millis;
-use super::{HttpPort, at, views};
+use super::{HttpPort, at, millis, views};
 use crate::client::{ReadError, Response, ServerError, Tail};
 
 /// The header that marks the last records of a run that has ended.
