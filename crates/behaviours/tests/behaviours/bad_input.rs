@@ -1,4 +1,4 @@
-//! What bad input gets: a refusal that says what is wrong, before anything happens.
+//! Invalid input is refused with a clear error before anything happens.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What becomes of a child when its parent stops waiting for it: it is cancelled, ended at once, or goes on.
+//! Close policies: when its parent stops waiting, a child is cancelled, ended at once, or continues.
 
 use everstep::journal::record::ParentClose;
 use everstep::testing::TestEngine;
@@ -10,7 +10,7 @@ use crate::support::{
     Seen, TestStore, failure, for_each_store, json, ok, output, start, start_with,
 };
 
-/// How a parent comes to stop waiting.
+/// Why a parent stops waiting.
 const WAYS: [&str; 5] = ["returns", "fails", "times out", "drops", "deadline"];
 
 /// Stops waiting for its child `c` in one of several ways, then is over a minute later.

@@ -45,7 +45,7 @@ fn kept(journal: &[Entry], name: &str) -> BTreeSet<u64> {
     iterations.collect()
 }
 
-/// Both loops roll back the step of the first one, and the second goes on when that is undone.
+/// Both loops roll back the step of the first one, and the second continues when it is undone.
 async fn two_ask(ctx: Ctx, (): ()) -> Result<u32> {
     let doing = ctx.repeat("doing", 0, |ctx: Ctx, n| async move {
         undone_after(&ctx, 20).await?;

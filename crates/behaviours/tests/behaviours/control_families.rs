@@ -284,7 +284,7 @@ fn a_restart_from_inside_a_loop_repeats_the_whole_loop() {
 #[test]
 fn a_copy_waits_for_a_child_whose_start_is_not_delivered_yet() {
     for_each_store(async |store| {
-        // Nobody here knows the workflow of the child, so it is not started yet.
+        // The workflow of the child is not registered, so it is not started yet.
         let mut test = store
             .engine()
             .workflows(Workflows::new().function("w", parent))

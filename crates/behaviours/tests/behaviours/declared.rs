@@ -1,4 +1,4 @@
-//! Declared workflows: what they do not accept is refused before it is stored. Questions and their answers.
+//! Declared workflows: what they do not accept is refused before it is stored. Rpcs and their answers.
 //!
 //! What does not fit a type is refused where the type is. A server knows the types of workflows in workers by their schemas alone
 //! (`schemas.rs`).
@@ -60,7 +60,7 @@ async fn payment(store: &TestStore) -> (TestEngine, Handle<Payment>) {
     (test, run)
 }
 
-/// A payment that has asked for its confirmation.
+/// A payment that waits for its confirmation.
 async fn asked(store: &TestStore) -> (TestEngine, Handle<Payment>, RpcId) {
     let (test, run) = payment(store).await;
     run.send(&Approval {

@@ -224,7 +224,7 @@ fn retention_works_in_the_background() {
 #[test]
 fn a_run_that_cannot_be_deleted_keeps_no_other() {
     for_each_store(async |store| {
-        // Whoever starts a run that nobody knows owes something to it, and stays until that is delivered.
+        // A run that starts a child of an unknown workflow stays until the start is delivered.
         let code = |ctx: Ctx<AnyEvent>, owes: bool| async move {
             if owes {
                 let child = ctx.child_by_name("unknown", json(&()));

@@ -4,7 +4,7 @@ use everstep::{Ctx, ErrorCode, Result, RunStatus, Workflows, hours, minutes};
 
 use crate::support::{Ping, TestStore, failure, for_each_store, json, ok, output, ping, start};
 
-/// The workflow as it was, and as somebody changed it.
+/// The original workflow and changed versions of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Change {
     None,
@@ -121,7 +121,7 @@ fn a_run_whose_code_changed_is_parked_before_any_side_effect_and_continues_with_
                 why.contains("called at") || why.contains("did not reach"),
                 "{why}"
             );
-            // It stays parked, and says so once.
+            // It stays parked, with one record.
             test.restart().await;
             test.advance(hours(5)).await;
             let run = test.run("r").await.unwrap();
@@ -167,7 +167,7 @@ fn a_parked_run_keeps_what_is_sent_to_it() {
     });
 }
 
-/// Passes a gate, then does what its version says.
+/// Passes a version gate, then executes the code of its version.
 fn gated(
     latest: Option<u32>,
 ) -> impl Fn(Ctx, ()) -> std::pin::Pin<Box<dyn Future<Output = Result<u32>> + Send>> + Copy + Send + Sync

@@ -1,4 +1,4 @@
-//! Further forms of events: any of several, several at once, only if one is there, and answers to senders who wait.
+//! Further forms of events: any of several, batches, attempts without waiting, and replies to senders that wait.
 
 use everstep::errors::RequestError;
 use everstep::inspect::Reason;

@@ -19,7 +19,7 @@ fn goes_on<B, S>(state: S, result: B, is_over: bool) -> Result<ControlFlow<B, S>
     })
 }
 
-/// Five iterations of one step, which says that it ran; then a nap.
+/// Five iterations of one step, which records its execution; then a sleep.
 async fn five(ctx: Ctx, seen: Seen<u32>) -> Result<u32> {
     let body = |ctx: Ctx, n: u32| {
         let seen = &seen;
@@ -260,7 +260,7 @@ fn loops_and_branches_inside_a_loop_continue_after_crashes() {
     });
 }
 
-/// The versions seen by five iterations, each of which waits for a ping first and, with the gate, asks for it between.
+/// The versions seen by five iterations, each of which waits for a ping before its version gate, if it has one.
 async fn gated(ctx: Ctx, seen: Seen<(u32, u32)>, has_gate: bool) -> Result<()> {
     let body = |ctx: Ctx, n: u32| {
         let seen = &seen;
@@ -314,7 +314,7 @@ fn a_gate_is_decided_in_each_iteration() {
     });
 }
 
-/// What somebody changed in a loop.
+/// A change of the code of a loop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Change {
     None,

@@ -35,7 +35,7 @@ async fn delegates(ctx: Ctx, number: u32) -> Result<Payload> {
         .await
 }
 
-/// Has the child `mine`, which goes on without it if it is to.
+/// Has the child `mine`, which may be abandoned.
 async fn has_mine(ctx: Ctx, on_close: ParentClose) -> Result<Payload> {
     ctx.child_by_name("doubles", json(&4))
         .id("mine")

@@ -1,4 +1,4 @@
-//! Several engines on one store: one executes a run at a time, another takes over, nobody does anything twice.
+//! Several engines on one store: one node executes a run at a time, another takes over, and nothing happens twice.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -142,7 +142,7 @@ fn a_node_that_lost_its_run_writes_nothing_more() {
             .await
             .unwrap();
         pass(minutes(3)).await;
-        // The first node still works, but looks dead for a moment.
+        // The first node still works, but its lease expires.
         cluster.clock.set_clock_error(60_000);
         pass(minutes(1)).await;
         assert_eq!(cluster.seen.take(), [(1, "long"), (2, "long")]);

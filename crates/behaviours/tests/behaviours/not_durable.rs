@@ -1,4 +1,4 @@
-//! Awaiting, or acting on, what is not durable is an error that says so.
+//! Awaiting, or acting on, something that is not durable is a clear error.
 
 use everstep::{AnyEvent, Ctx, Error, ErrorCode, Failure, Result, Workflows, hours, minutes, secs};
 

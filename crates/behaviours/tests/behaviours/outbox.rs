@@ -131,7 +131,7 @@ fn a_child_that_has_ended_beats_a_timeout_that_is_late() {
     };
     let drive = async |engine: Engine| {
         let result = result(&engine, "w", "r", Payload::null()).await;
-        // Whatever the machine was down for: who ended in time, ended in time.
+        // The downtime does not matter: a child that ended in time has ended in time.
         let nap = journal(&engine, "nap").await;
         let last = &nap.last().unwrap().record;
         let run = journal(&engine, "r").await;
@@ -366,7 +366,7 @@ fn effects_of_a_crashed_node_are_not_overtaken_by_the_node_that_takes_over() {
                 Either::Right(_) => true,
             };
             process.crash().await;
-            // Somebody who addresses the run takes it over; no sweep has looked at the outbox by then.
+            // A request takes the run over before a sweep has read the outbox.
             tokio::time::sleep(secs(2)).await;
             if let Ok(run) = second.run("r").await {
                 let _ = run.send_by_name("ping", json(&0), None).await;

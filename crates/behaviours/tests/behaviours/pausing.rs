@@ -209,7 +209,7 @@ fn pausing_and_completing_at_the_same_time_leaves_one_or_the_other() {
             test.advance(secs(1)).await;
             let status = status_everywhere(&test, &run).await;
             if done.changed() {
-                // Asked while the last step was in flight: its end comes after the pause.
+                // Paused while the last step was in flight: its end is recorded after the pause.
                 assert_eq!(status, RunStatus::Paused);
                 run.resume().await.unwrap();
             } else {

@@ -340,7 +340,7 @@ fn losers_of_a_race_do_not_run_in_a_later_pass() {
         let test = test.start().await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::Retrying).await;
-        // It is there when the second pass comes to the race.
+        // It has arrived when the second pass reaches the race.
         ping(&run, 7).await;
         let ended = tokio::time::timeout(secs(60), output::<(String, u32)>(&run)).await;
         assert_eq!(ended, Ok(("time".to_owned(), 7)));

@@ -1,4 +1,4 @@
-//! Registering workflows: one list, for whoever executes it, and what is refused of it.
+//! Registration of workflows: one list for engines and workers, and its errors.
 
 use std::ops::RangeInclusive;
 

@@ -182,7 +182,7 @@ fn a_run_inside_a_removed_operation_ends_it_and_continues() {
             test.advance(minutes(12)).await;
             test.redeploy(|setup| register(setup, kind, Some(kind)))
                 .await;
-            // Nothing tells a sleeping run of new code; it meets it when it is woken, by the sleep beside.
+            // A sleeping run is not notified of new code; it executes it when the other sleep wakes it.
             test.advance(minutes(20)).await;
             assert_eq!(test.calls("follows"), 1, "{kind}");
             let run = test.run("r").await.unwrap();
@@ -350,7 +350,7 @@ fn a_child_whose_operation_was_removed_follows_its_close_policy() {
             })
             .await;
             let run = test.run("r").await.unwrap();
-            // Nothing tells a waiting run of new code.
+            // A waiting run is not notified of new code.
             run.pause().await.unwrap();
             run.resume().await.unwrap();
             assert_eq!(output::<u32>(&run).await, 1);

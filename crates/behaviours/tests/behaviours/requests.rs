@@ -1,4 +1,4 @@
-//! Requests whose sender looks late: the answer is still there, and it is theirs.
+//! Requests whose sender reads late: the reply is still in the journal.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -48,7 +48,7 @@ fn a_reply_survives_the_iteration_that_wrote_it() {
         let mut late = pin!(run.request(&Double(21)));
         let unanswered = tokio::time::timeout(secs(1), &mut late).await;
         assert!(unanswered.is_err());
-        // Nobody looks for the first answer while many more are given.
+        // The first reply is not read while many more are written.
         for n in 0..15 {
             assert_eq!(run.request(&Double(n)).await.unwrap(), n * 2);
         }

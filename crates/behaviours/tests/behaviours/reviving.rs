@@ -94,7 +94,7 @@ fn a_restart_wipes_steps_timers_and_events() {
         test.advance(minutes(30)).await;
         run.restart().await.unwrap();
         test.advance(minutes(45)).await;
-        // The sleep began anew, and the event of the first life is not there.
+        // The sleep began again, and the event of the first generation is not kept.
         assert_eq!(run.status().await.unwrap(), RunStatus::Sleeping);
         test.advance(minutes(30)).await;
         assert_eq!(run.status().await.unwrap(), RunStatus::Waiting);
@@ -172,7 +172,11 @@ fn a_live_run_restarts_from_a_step_unless_another_is_running_outside_the_cut() {
         let refused = run.restart_from("b").await.unwrap_err();
         assert_eq!(refused.code(), ErrorCode::WrongState);
         assert!(refused.to_string().contains("`long:0`"), "{refused}");
-        assert_eq!(run.generation().await.unwrap(), Generation(1), "it goes on");
+        assert_eq!(
+            run.generation().await.unwrap(),
+            Generation(1),
+            "it continues"
+        );
         test.advance(secs(10)).await;
         run.restart_from("b").await.unwrap();
         assert_eq!(output::<u32>(&run).await, 8);
@@ -305,7 +309,7 @@ fn lists_handles_and_waits_follow_the_latest_generation() {
         });
         test.advance(secs(1)).await;
         run.restart().reason("again").await.unwrap();
-        // Who waited sees the end of the life they waited for.
+        // A wait returns the end of the generation that it began with.
         let ended = waiting.await.unwrap();
         assert!(matches!(ended, Err(WaitError::Terminated(Some(reason))) if reason == "again"));
         test.advance(minutes(61)).await;

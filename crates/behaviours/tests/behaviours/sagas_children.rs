@@ -18,7 +18,7 @@ use crate::support::{
     Ping, Seen, TestStore, failure, for_each_store, json, ok, output, ping, restart, start,
 };
 
-/// A child that says what it did and undoes it when it fails or is cancelled.
+/// A child that records its effects and undoes them when it fails or is cancelled.
 pub(crate) fn with_child(setup: TestEngineBuilder, seen: &Seen<String>) -> TestEngineBuilder {
     let seen = seen.clone();
     setup.workflows(
@@ -143,7 +143,7 @@ fn the_undo_of_a_child_receives_its_run_and_the_reason_and_is_retried() {
                 Err::<(), _>(Error::fatal("no"))
             }
         };
-        // Like a step of the workflow, unless it says otherwise.
+        // Like a step of the workflow by default.
         let options = Options::new().retry(Retry::constant(2, minutes(1)));
         let test = setup
             .workflows(Workflows::new().function_with("w", options, code))

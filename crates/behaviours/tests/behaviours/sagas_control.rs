@@ -1,4 +1,4 @@
-//! Sagas that are steered from outside while they run and while they roll back; each wherever the process dies.
+//! Control of sagas while they run and while they roll back, with a crash at every commit.
 
 use everstep::journal::Body;
 use everstep::journal::record::{
@@ -74,7 +74,7 @@ fn a_step_in_flight_when_the_run_is_cancelled_ends_first_and_is_undone_too() {
     .when("step_started slow:0", cancel(true))
     .check(|ended| {
         assert_eq!(ended.status, RunStatus::Cancelled);
-        // Nobody knows what a process that died in the middle of the step had done.
+        // A process that crashed during the step may have had effects.
         let lines = ended.journal.lines();
         if lines.iter().any(|line| line == "step_completed slow:0") {
             assert_effects(ended, &["do a", "do slow", "undo slow 5", "undo a"]);

@@ -1,4 +1,4 @@
-//! Sagas whose process dies around every commit: what is undone, in which order and how often, does not depend on it.
+//! Sagas whose process crashes around every commit: what is undone, in which order and how often, does not depend on it.
 
 use everstep::journal::Body;
 use everstep::journal::record::{CancelRequested, PauseRequested, ResumeRequested};

@@ -1,4 +1,4 @@
-//! Rollbacks that the code asks for, and that it goes on after.
+//! Explicit rollbacks, after which the code continues.
 
 use std::ops::ControlFlow;
 
@@ -332,7 +332,7 @@ fn a_point_of_no_return_survives_the_iteration_that_set_it() {
     });
 }
 
-/// Waits for something that it called before it rolled back, so that nothing says that it goes on after that.
+/// Waits for an operation that it called before the rollback, so that no record shows that it continues after it.
 async fn waits_beside_its_rollback(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
     let waits = ctx.event::<Ping>();
     let rolls_back = async {

@@ -29,7 +29,7 @@ async fn run_with(body: &Body, before: u64) -> (Vec<Entry>, Vec<String>, u64) {
     let store = Faulty::new(memory, move |call| {
         count.store(call + 1, Ordering::SeqCst);
         if call == before && is_created.get().is_some() {
-            // Nobody hears of it.
+            // The hint is lost.
             let bus = LocalBus::new();
             block_on(append_to_inbox(&inbox, &*clock, &bus, body.clone()));
         }

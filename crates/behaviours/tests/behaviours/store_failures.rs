@@ -1,4 +1,4 @@
-//! A store that fails: nobody waits for ever, runs go on when it works again, and the engine can always be ended.
+//! A store that fails: no request waits for ever, runs continue when it works again, and the engine can always be shut down.
 
 mod damaged_runs;
 mod failing;

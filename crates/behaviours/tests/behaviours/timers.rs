@@ -1,4 +1,4 @@
-//! Sleeping: durable, exact to the record, never early, however often the process dies.
+//! Sleeps: durable, exact to the record, never early, despite any number of crashes.
 
 use everstep::journal::{Body, Timestamp};
 use everstep::testing::{ReplayError, journal_from_lines, journal_to_lines, replay_check_function};
@@ -242,7 +242,7 @@ fn sleeps_of_months_fire_on_time() {
             ctx.sleep("long", days(60)).await?;
             Ok(ctx.event::<Ping>().timeout(days(40)).await?.is_none())
         };
-        // Signs of life of every few seconds of these months would take a real database minutes.
+        // Renewing leases every few seconds of these months would take a real database minutes.
         let patient = |settings: &mut everstep::Settings| {
             settings.lease_ttl = days(1);
             settings.sweep_interval = days(1);
@@ -284,7 +284,7 @@ fn an_endless_sleep_is_stored_as_a_very_long_one() {
     });
 }
 
-/// A timer in the store that nothing of its run knows of.
+/// A timer in the store that does not belong to an operation of its run.
 async fn left_behind(store: &TestStore, due: Timestamp) {
     let store = store.open();
     let name = StreamName::of_run(&RunId::new("r").unwrap(), Generation::FIRST);

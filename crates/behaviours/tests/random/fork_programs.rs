@@ -32,7 +32,7 @@ impl World {
         Self { engine, store }
     }
 
-    /// What there is to know of the latest life of a run.
+    /// The state of the latest generation of a run.
     async fn told(&self, run: &RunHandle) -> Told {
         let generation = run.generation().await.unwrap();
         let stream = StreamName::of_run(run.id(), generation);

@@ -51,7 +51,7 @@ impl World {
         }
     }
 
-    /// The process dies; the next one waits for its lease to run out, as it would on another machine.
+    /// The process crashes; the next one waits until its lease has expired, as on another machine.
     async fn crash(&mut self) {
         self.process.crash().await;
         self.process = Arc::new(self.process.successor());
@@ -186,7 +186,7 @@ fn check(program: &[Op], ran: &Ran) {
     check_undos(program, &ran.history, witness, ran.crashed);
 }
 
-/// Exactly those records are missing that the last loop which dropped any says are; the others are as they were written.
+/// Checks that exactly the records are missing that the last dropping loop names; the others are unchanged.
 fn check_gaps(journal: &[Entry], history: &[Entry]) {
     let dropping = journal
         .iter()
@@ -391,7 +391,7 @@ fn an_iteration_that_began_at_once_does_so_after_earlier_ones_are_dropped() {
         body,
     };
     let joined = Op::Join(vec![vec![looped(2, vec![])], vec![version.clone()]]);
-    // So much is said without waiting that an iteration is durable before it begins.
+    // So many records are written without waiting that an iteration is durable before it begins.
     let program = [looped(5, vec![looped(6, vec![version])]), joined];
     for hot_runs_max in [1_000, 0] {
         let ran = virtual_time(run(hot_runs_max, &program, &[]));

@@ -1,4 +1,4 @@
-//! What a simulation that failed tells, and that it can be seen again.
+//! The report of a failed simulation, and how to reproduce it.
 
 use std::process::Command;
 
@@ -86,7 +86,7 @@ fn faults_that_are_not_needed_are_left_out() {
     assert_eq!(faults.len(), 2, "{told}");
     assert!(!faults[0].contains("crash"), "{told}");
     assert!(faults[1].contains("which it fails without"), "{told}");
-    // What is told is what happened without them.
+    // The report shows the case without them.
     assert!(!timeline.contains("the process crashes"), "{told}");
 }
 

@@ -1,4 +1,4 @@
-//! Workflows that are right pass, and what a simulation says it did, it did.
+//! Correct workflows pass, and the summary of a simulation is true.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -153,7 +153,7 @@ fn an_event_without_a_dedup_id_may_be_taken_twice() {
     assert!(twice.into_inner() > 5);
 }
 
-/// Goes on for ever.
+/// Never ends.
 struct Heartbeat;
 impl Workflow for Heartbeat {
     const NAME: &'static str = "heartbeat";

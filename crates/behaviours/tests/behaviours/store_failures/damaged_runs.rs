@@ -1,4 +1,4 @@
-//! Runs that cannot be read: each stands still alone, says why to whoever asks, and costs the others nothing.
+//! Runs that cannot be read: each is parked, requests return the reason, and other runs are not affected.
 
 use std::sync::Arc;
 
@@ -89,7 +89,7 @@ fn a_damaged_run_is_not_retried_continuously() {
             let waited = pair.damaged.wait_json_within(minutes(7)).await;
             assert!(
                 waited.is_ok(),
-                "{workflow} {damage:?}: it goes on once it can be read"
+                "{workflow} {damage:?}: it continues once it can be read"
             );
         });
     }
