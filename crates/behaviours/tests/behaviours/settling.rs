@@ -378,9 +378,16 @@ fn between_two_executions_no_operation_can_be_made_to_fail_but_the_run_can() {
         for place in ["ping:0", "s"] {
             let refused = run.fail_operation(place, "no").await.unwrap_err();
             assert_eq!(refused.code(), ErrorCode::WrongState);
+            let message = refused.to_string();
             assert!(
-                refused.to_string().contains("make the whole run fail"),
-                "{refused}"
+                message.contains("its function failed and is retried at "),
+                "{message}"
+            );
+            assert!(
+                message.ends_with(
+                    "so no operation is in progress; make the whole run fail, or try again then"
+                ),
+                "{message}"
             );
         }
         assert_eq!(run.journal().await.unwrap(), before);

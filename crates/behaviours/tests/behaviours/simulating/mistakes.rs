@@ -65,10 +65,13 @@ fn a_wall_clock_in_the_result_is_found_without_an_assertion() {
         })
         .check(|_| {})
     });
+    assert!(found.contains("fails without any fault"), "{found}");
     assert!(
-        found.contains("does not replay against the code"),
+        found.contains("does not replay against the code: the journal holds no further operation"),
         "{found}"
     );
+    assert!(found.contains("(the run returned "), "{found}");
+    assert!(found.contains(", this code returns "), "{found}");
 }
 
 #[test]
@@ -84,10 +87,12 @@ fn the_order_of_a_hash_map_is_found_without_an_assertion() {
         })
         .check(|_| {})
     });
+    assert!(found.contains("fails without any fault"), "{found}");
     assert!(
-        found.contains("does not replay against the code"),
+        found.contains("does not replay against the code: the journal holds step `p"),
         "{found}"
     );
+    assert!(found.contains(", but the code called step `p"), "{found}");
 }
 
 #[test]
@@ -225,7 +230,7 @@ fn a_run_that_waits_for_an_event_that_is_never_sent_is_stuck() {
     assert!(found.contains("the run is stuck"), "{found}");
 }
 
-/// Goes on for ever, though its test does not say so.
+/// Never ends, though its test sets no observation time.
 struct Endless;
 impl Workflow for Endless {
     const NAME: &'static str = "endless";
@@ -246,7 +251,7 @@ fn a_run_that_never_ends_is_found() {
     assert!(found.contains("`lasting`"), "{found}");
 }
 
-/// Leaves its work to a child whose code nobody registered, and waits for it or does not.
+/// Delegates its work to a child whose workflow is not registered, and may wait for it.
 struct Orphan;
 impl Workflow for Orphan {
     const NAME: &'static str = "orphan";
