@@ -257,7 +257,7 @@ impl<T> Future for Child<T, Detached> {
         };
         if !call.undo.is_none() {
             return Poll::Ready(Err(invalid(
-                "a detached child has no undo: the run never hears whether there is something to undo",
+                "a detached child has no undo: its outcome is unknown to the run",
             )));
         }
         let mut started = None;

@@ -178,7 +178,7 @@ impl<F, Fut, T> Step<F, Fut, T> {
         let undo = self.undo.mode()?;
         if self.ephemeral && !undo.is_none() {
             return Err(invalid(
-                "an ephemeral step has no undo: its result may be lost, and then nobody knows what to undo",
+                "an ephemeral step has no undo: its result may be lost, and the undo needs it",
             ));
         }
         Ok(StepOptions {
