@@ -65,7 +65,6 @@ impl Scenario {
     }
 
     /// Registers the workflows with an engine.
-    #[must_use]
     pub fn define(&self, builder: EngineBuilder, outside: &Outside) -> EngineBuilder {
         (self.define)(builder, outside)
     }

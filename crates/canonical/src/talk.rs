@@ -1,4 +1,4 @@
-//! Canonical workflows with events, questions and messages between runs.
+//! Canonical workflows with events, rpcs and messages between runs.
 
 use everstep::{Ctx, Engine, Event, Payload, Request, Result, Rpc, hours};
 use serde::{Deserialize, Serialize};
@@ -76,7 +76,7 @@ impl Canonical for AQuestionThatIsAnsweredTwice {
         while !run.status().await?.is_terminal() {
             if let Some(question) = run.inspect().await?.overview.rpcs.first() {
                 run.answer(&question.rpc_id, &7).await?;
-                // Only the first answer counts. Others are rejected because the question is closed.
+                // Only the first answer counts. Others are rejected because the rpc is closed.
                 let _ = run.answer(&question.rpc_id, &8).await;
                 break;
             }

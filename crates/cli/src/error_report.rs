@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use anyhow::Error;
 use everstep::errors::StoreError;
-use everstep::{ErrorCode, OpenError, ReadError, WaitError};
+use everstep::errors::{OpenError, ReadError};
+use everstep::{ErrorCode, WaitError};
 use everstep_protocol::client::{CallError, InvalidUrl};
 use serde_json::json;
 

@@ -107,8 +107,9 @@ async fn open(arguments: &NodeArguments, error: &ClockError) -> anyhow::Result<E
 fn is_unavailable(error: &anyhow::Error) -> bool {
     let is_outage = |error: &StoreError| matches!(error, StoreError::Unavailable { .. });
     error.chain().any(|cause| {
-        if let Some(everstep::OpenError::Engine(everstep::errors::Unavailable::Store(error))) =
-            cause.downcast_ref()
+        if let Some(everstep::errors::OpenError::Engine(everstep::errors::Unavailable::Store(
+            error,
+        ))) = cause.downcast_ref()
         {
             return is_outage(error);
         }

@@ -1,17 +1,16 @@
-//! The handle through which workflow code does everything durable.
+//! The handle of workflow code to its run, and the operations that take effect at once.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use everstep_machine::{CallSite, Replay, Written};
+use everstep_machine::{Call, CallSite, Replay, Written};
 use everstep_model::record::RESERVED_COLLECTIONS;
-use everstep_model::{InvalidAttribute, Payload, RunId, Scope, Timestamp, check_attribute};
+use everstep_model::{InvalidAttribute, Name, Payload, RunId, Scope, Timestamp, check_attribute};
 use serde::Serialize;
 
 use crate::declaration::{Accepts, Event};
-use crate::error::Result;
-pub use crate::execution::RunMetadata;
-use crate::execution::Shared;
+use crate::error::{Error, Result};
+use crate::execution::{RunMetadata, Shared};
 use crate::options::invalid;
 
 /// The workflow of a plain function: it accepts every event.
@@ -20,9 +19,9 @@ pub struct AnyEvent;
 
 impl<E: Event> Accepts<E> for AnyEvent {}
 
-/// A run, as its own code sees it. Clones are the same handle.
+/// The handle of workflow code to its run. Clones are the same handle.
 ///
-/// An operation is called when it is first awaited. Several may be open at once: `tokio::join!` and the like are fine,
+/// An operation is called when it is first awaited. Several may be open at once: `tokio::join!` is deterministic,
 /// `tokio::select!` only in its `biased` form.
 // Large type: it has one method for each operation that a workflow can call.
 pub struct Ctx<W = AnyEvent> {
@@ -56,7 +55,7 @@ impl<W> Ctx<W> {
         }
     }
 
-    /// The same run, seen from another scope.
+    /// Returns a handle for another scope of the run.
     pub(crate) fn in_scope(&self, scope: Scope) -> Self {
         Self {
             shared: self.shared.clone(),
@@ -73,29 +72,25 @@ impl<W> Ctx<W> {
         &self.scope
     }
 
-    /// Sends an event to another run, durably and once. The code goes on at once; the event arrives when this is in the
-    /// journal, and events to one run arrive in the order they were sent. One that the other run cannot take, because it is
-    /// over or does not exist, has no effect.
-    ///
-    /// ```
-    /// # use everstep::{Accepts, Ctx, Event, Result, RunId, Workflow};
-    /// # use serde::{Deserialize, Serialize};
-    /// # #[derive(Serialize, Deserialize)]
-    /// # struct Approval;
-    /// # impl Event for Approval { const NAME: &'static str = "approval"; }
-    /// # struct Payment;
-    /// # impl Workflow for Payment {
-    /// #     const NAME: &'static str = "payment";
-    /// #     type Input = ();
-    /// #     type Output = ();
-    /// #     async fn run(&self, _: Ctx<Self>, _: ()) -> Result<()> { Ok(()) }
-    /// # }
-    /// impl Accepts<Approval> for Payment {}
-    ///
-    /// fn approve(ctx: &Ctx, payment: &RunId) -> Result<()> {
-    ///     ctx.send::<Payment, _>(payment, &Approval)
-    /// }
-    /// ```
+    /// Calls an operation that the machine answers at once. Returns `None` if the code must not continue.
+    pub(crate) fn call_now<C: Call>(
+        &self,
+        name: &str,
+        site: CallSite,
+        call: impl FnOnce(&mut Replay, &Name) -> Result<C>,
+    ) -> Result<Option<C::Output>> {
+        let called = self.shared.with(|execution| {
+            let replay = &mut execution.replay;
+            let name = replay.name(name)?;
+            let call = call(replay, &name)?;
+            Ok::<_, Error>(replay.call(&self.scope, &name, call, site))
+        });
+        Ok(called.transpose()?.flatten())
+    }
+
+    /// Sends an event to another run, durably and once. The code continues at once; the event arrives when this call is
+    /// durable, and events to one run arrive in the order they were sent. An event to a run that has ended or does not exist
+    /// has no effect.
     ///
     /// An event that the other workflow does not accept does not compile:
     ///
@@ -105,6 +100,9 @@ impl<W> Ctx<W> {
     /// # #[derive(Serialize, Deserialize)]
     /// # struct Approval;
     /// # impl Event for Approval { const NAME: &'static str = "approval"; }
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Refund;
+    /// # impl Event for Refund { const NAME: &'static str = "refund"; }
     /// # struct Payment;
     /// # impl Workflow for Payment {
     /// #     const NAME: &'static str = "payment";
@@ -112,9 +110,11 @@ impl<W> Ctx<W> {
     /// #     type Output = ();
     /// #     async fn run(&self, _: Ctx<Self>, _: ()) -> Result<()> { Ok(()) }
     /// # }
+    /// impl Accepts<Approval> for Payment {}
     ///
-    /// fn approve(ctx: &Ctx, payment: &RunId) -> Result<()> {
-    ///     ctx.send::<Payment, _>(payment, &Approval)
+    /// fn refund(ctx: &Ctx, payment: &RunId) -> Result<()> {
+    ///     ctx.send::<Payment, _>(payment, &Approval)?;
+    ///     ctx.send::<Payment, _>(payment, &Refund) // the trait bound `Payment: Accepts<Refund>` is not satisfied
     /// }
     /// ```
     #[track_caller]
@@ -123,32 +123,21 @@ impl<W> Ctx<W> {
         C: Accepts<E>,
         E: Event,
     {
-        self.send_at(
-            to.as_ref(),
-            E::NAME,
-            Payload::from_value(event)?,
-            CallSite::caller(),
-        )
+        self.send_by_name(to, E::NAME, Payload::from_value(event)?)
     }
 
     /// Sends an event by name to another run, with its payload as JSON.
     #[track_caller]
     pub fn send_by_name(&self, to: impl AsRef<str>, event: &str, payload: Payload) -> Result<()> {
-        self.send_at(to.as_ref(), event, payload, CallSite::caller())
-    }
-
-    fn send_at(&self, to: &str, event: &str, payload: Payload, site: CallSite) -> Result<()> {
-        let to = RunId::new(to)?;
-        self.call(|replay| {
+        let (to, site) = (RunId::new(to)?, CallSite::caller());
+        self.write(site, |replay| {
             let event = replay.name(event)?;
-            let sent = Written::Send { to, event, payload };
-            replay.write(&self.scope, sent, site);
-            Ok(())
+            Ok(Written::Send { to, event, payload })
         })
     }
 
-    /// The point of no return: from here on a rollback runs only undos marked as internal, such as by [`Step::undo_internal`](crate::operation::Step::undo_internal); the others are
-    /// recorded as skipped.
+    /// Marks the point of no return: from now on a rollback runs only internal undos
+    /// ([`Step::undo_internal`](crate::operation::Step::undo_internal)) and records the others as skipped.
     #[track_caller]
     pub fn no_return(&self) {
         let site = CallSite::caller();
@@ -156,7 +145,7 @@ impl<W> Ctx<W> {
             .with(|execution| execution.replay.write(&self.scope, Written::NoReturn, site));
     }
 
-    /// Leaves a line in the run's journal, for people who read it later.
+    /// Writes an audit entry to the journal.
     #[track_caller]
     pub fn note(&self, text: impl Into<String>) {
         let site = CallSite::caller();
@@ -165,7 +154,7 @@ impl<W> Ctx<W> {
             .with(|execution| execution.replay.write(&self.scope, note, site));
     }
 
-    /// Sets a row that live clients see. `workflow`, `step`, `rpc` and `event` are collections of the engine.
+    /// Sets a row that live clients see. The collections `workflow`, `step`, `rpc` and `event` belong to the engine.
     #[track_caller]
     pub fn set_row<T: Serialize>(
         &self,
@@ -192,33 +181,37 @@ impl<W> Ctx<W> {
     ) -> Result<()> {
         if RESERVED_COLLECTIONS.contains(&collection) || collection.starts_with("workflow:") {
             return Err(invalid(&format!(
-                "rows named `{collection}` are the engine's; choose another collection"
+                "the collection `{collection}` belongs to the engine; choose another one"
             )));
         }
         if key.is_empty() {
             return Err(invalid("a row needs a key"));
         }
-        self.call(|replay| {
-            let collection = replay.name(collection)?;
-            let row = Written::Row {
-                collection,
+        self.write(site, |replay| {
+            Ok(Written::Row {
+                collection: replay.name(collection)?,
                 key,
                 value,
-            };
-            replay.write(&self.scope, row, site);
-            Ok(())
+            })
         })
     }
 
-    /// Calls something that takes effect at once. It has no effect where the code is not being
-    /// polled: the run then fails.
-    fn call(&self, call: impl FnOnce(&mut Replay) -> Result<()>) -> Result<()> {
-        let called = self.shared.with(|execution| call(&mut execution.replay));
+    /// Writes a record once. Where the code is not being polled, it has no effect, and the run fails.
+    fn write(
+        &self,
+        site: CallSite,
+        written: impl FnOnce(&mut Replay) -> Result<Written>,
+    ) -> Result<()> {
+        let called = self.shared.with(|execution| {
+            let written = written(&mut execution.replay)?;
+            execution.replay.write(&self.scope, written, site);
+            Ok(())
+        });
         called.unwrap_or(Ok(()))
     }
 
-    /// Sets an attribute of the run: a number, a boolean or a text of at most 256 bytes, which everyone who may read the
-    /// run can see. It replaces the attribute's earlier value.
+    /// Sets an attribute of the run: a number, a boolean or a text of at most 256 bytes that all readers of the run see. It
+    /// replaces the earlier value.
     ///
     /// A name begins with a letter, consists of letters, digits, `_`, `-` and `.`, and is not a word of the query
     /// language, such as `status`.
@@ -231,27 +224,25 @@ impl<W> Ctx<W> {
             Err(error) => return Err(invalid(&error.to_string())),
         }
         let site = CallSite::caller();
-        self.call(|replay| {
+        self.write(site, |replay| {
             let name = replay.name(name)?;
-            replay.write(&self.scope, Written::Attribute { name, value }, site);
-            Ok(())
+            Ok(Written::Attribute { name, value })
         })
     }
 
-    /// Notifies whoever listens to the engine, once per call, as best it can.
+    /// Notifies the subscribers of the engine, once per call, on a best-effort basis.
     #[track_caller]
     pub fn emit<T: Serialize>(&self, topic: &str, payload: &T) -> Result<()> {
         let payload = Payload::from_value(payload)?;
         let site = CallSite::caller();
-        self.call(|replay| {
+        self.write(site, |replay| {
             let topic = replay.name(topic)?;
-            replay.write(&self.scope, Written::Emit { topic, payload }, site);
-            Ok(())
+            Ok(Written::Emit { topic, payload })
         })
     }
 
-    /// Which version of a change this run follows: runs that passed this place before the change get 1, new ones
-    /// `latest`.
+    /// Returns the version of a change that this run follows: 1 for runs that were past this point before the change, `latest`
+    /// for others.
     #[track_caller]
     pub fn version(&self, change: &str, latest: u32) -> Result<u32> {
         if latest < 1 {
@@ -260,27 +251,25 @@ impl<W> Ctx<W> {
         let site = CallSite::caller();
         let version = self.shared.with(|execution| {
             let change = execution.replay.name(change)?;
-            let replay = &mut execution.replay;
-            Ok(replay.version(&self.scope, &change, latest, site))
+            Ok(execution.replay.version(&self.scope, &change, latest, site))
         });
         version.unwrap_or(Ok(latest))
     }
 
-    /// The time, as the journal knows it: the same on every replay.
+    /// Returns the time according to the journal: the same on every replay.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.shared.now()
     }
 
-    /// A random number: the same on every replay. Not for secrets.
+    /// Returns a random number: the same on every replay. Not for secrets.
     #[must_use]
     #[track_caller]
     pub fn random(&self) -> u64 {
-        let site = CallSite::caller();
-        self.draw(site)
+        self.draw(CallSite::caller())
     }
 
-    /// A random UUID (version 4): the same on every replay.
+    /// Returns a random UUID (version 4): the same on every replay.
     #[must_use]
     #[track_caller]
     pub fn uuid(&self) -> String {
@@ -305,7 +294,7 @@ impl<W> Ctx<W> {
         drawn.unwrap_or_default()
     }
 
-    /// What the run knows about itself.
+    /// Returns the constants of the run.
     #[must_use]
     pub fn metadata(&self) -> RunMetadata {
         self.shared.metadata().clone()

@@ -1,4 +1,4 @@
-//! Opening an engine: where it keeps things, which workflows it runs, how it behaves.
+//! Configures and opens an engine in this process.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -8,8 +8,7 @@ use everstep_engine::{
     CodedError, Emissions, EngineParts, FailureEvent, FailureHook, Retention, Roles, Runtime,
     Settings, TokioRuntime, Unavailable, Worker,
 };
-
-use everstep_model::{ErrorCode, Name, RunId};
+use everstep_model::{ErrorCode, Name, RunId, Timestamp};
 use everstep_store::{Bus, Clock, LocalBus, MemoryStore, Store, StoreError};
 
 use crate::client::Client;
@@ -21,23 +20,22 @@ use crate::workflow::{RegisterError, Registry, Workflows};
 /// Why an engine could not be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages explain the variants")]
 pub enum OpenError {
-    /// The workflows cannot be executed together.
     #[error(transparent)]
     Workflows(#[from] RegisterError),
-    /// There is no tokio runtime here.
     #[error("an engine must be opened inside a tokio runtime")]
     NoRuntime,
     /// The store could not be opened.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The engine could not pick up what was left behind.
+    /// The state in the store could not be recovered.
     #[error(transparent)]
     Engine(#[from] Unavailable),
 }
 
 impl OpenError {
-    /// Its stable code.
+    /// Returns the stable code of the error.
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self {
@@ -49,7 +47,7 @@ impl OpenError {
     }
 }
 
-/// Runs workflows. A cheap handle: clones share one engine, which goes on until it is shut down.
+/// Executes workflows. Clones share one engine, which runs until it is shut down.
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) inner: everstep_engine::Engine,
@@ -57,7 +55,7 @@ pub struct Engine {
     client: Client,
 }
 
-/// Everything that can be asked of an engine.
+/// The client of the engine's own runs.
 impl Deref for Engine {
     type Target = Client;
 
@@ -72,17 +70,32 @@ impl std::fmt::Debug for Engine {
     }
 }
 
-/// Where an engine keeps everything.
-enum Place {
+/// Where an engine stores its runs.
+#[derive(Clone)]
+pub(crate) enum Storage {
     #[cfg(feature = "embedded")]
     Directory(std::path::PathBuf),
     Memory,
     Store(Arc<dyn Store>),
 }
 
-/// Describes an engine before it is opened.
+impl Storage {
+    pub(crate) fn open(self, clock: Arc<dyn Clock>) -> Result<Arc<dyn Store>, StoreError> {
+        Ok(match self {
+            #[cfg(feature = "embedded")]
+            Self::Directory(path) => {
+                Arc::new(everstep_store_embedded::EmbeddedStore::open(path, clock)?)
+            }
+            Self::Memory => Arc::new(MemoryStore::new(clock)),
+            Self::Store(store) => store,
+        })
+    }
+}
+
+/// Configures an [`Engine`].
+#[must_use = "nothing runs until it is started"]
 pub struct EngineBuilder {
-    place: Place,
+    storage: Storage,
     settings: Settings,
     defaults: Options,
     workflows: Workflows,
@@ -92,7 +105,7 @@ pub struct EngineBuilder {
     failure_hooks: Vec<FailureHook>,
 }
 
-/// The engine below, for what serves it.
+/// The underlying engine, for servers.
 impl AsRef<everstep_engine::Engine> for Engine {
     fn as_ref(&self) -> &everstep_engine::Engine {
         &self.inner
@@ -100,25 +113,24 @@ impl AsRef<everstep_engine::Engine> for Engine {
 }
 
 impl Engine {
-    /// An engine that keeps everything in one directory, which is created if it does not exist.
+    /// Configures an engine that stores its runs in a directory, which is created if it does not exist.
     #[cfg(feature = "embedded")]
     #[allow(clippy::new_ret_no_self, reason = "opening needs the workflows first")]
     pub fn open(path: impl Into<std::path::PathBuf>) -> EngineBuilder {
-        EngineBuilder::new(Place::Directory(path.into()))
+        EngineBuilder::new(Storage::Directory(path.into()))
     }
 
-    /// An engine that keeps everything in memory, and forgets it when it ends.
-    #[must_use]
+    /// Configures an engine that stores its runs in memory.
     pub fn in_memory() -> EngineBuilder {
-        EngineBuilder::new(Place::Memory)
+        EngineBuilder::new(Storage::Memory)
     }
 
-    /// An engine on a store of your own.
+    /// Configures an engine with another store.
     pub fn on_store(store: Arc<dyn Store>) -> EngineBuilder {
-        EngineBuilder::new(Place::Store(store))
+        EngineBuilder::new(Storage::Store(store))
     }
 
-    /// Ends the engine in good order: takes nothing new, lets steps finish, releases the rest.
+    /// Shuts the engine down: it accepts nothing new, lets steps finish, and releases its runs.
     pub async fn shutdown(&self) {
         self.inner.shutdown().await;
     }
@@ -130,27 +142,24 @@ impl Engine {
         self.inner.emissions()
     }
 
-    /// The number of runs in memory.
+    /// Returns the number of runs in memory.
     #[must_use]
     pub fn hot_runs(&self) -> usize {
         self.inner.hot_runs()
     }
 
-    /// Deletes the finished runs whose retention has expired, now. Returns their ids.
-    ///
-    /// # Errors
-    /// If the store fails.
-    pub async fn apply_retention(&self) -> std::result::Result<Vec<RunId>, Unavailable> {
+    /// Deletes the finished runs whose retention has expired. Returns their ids.
+    pub async fn apply_retention(&self) -> Result<Vec<RunId>, Unavailable> {
         self.inner.apply_retention().await
     }
 
-    /// The same engine, asked by another way than in this process.
+    /// Replaces the client, so that requests do not go directly to the engine.
     #[cfg(all(feature = "remote", feature = "testing"))]
-    pub(crate) fn asked_by(self, client: Client) -> Self {
+    pub(crate) fn with_client(self, client: Client) -> Self {
         Self { client, ..self }
     }
 
-    /// What a workflow declares about itself, if it is registered here.
+    /// Returns the declaration of a workflow that is registered here.
     #[must_use]
     pub fn declaration(&self, workflow: &Name) -> Option<&Declaration> {
         self.registry
@@ -160,9 +169,9 @@ impl Engine {
 }
 
 impl EngineBuilder {
-    fn new(place: Place) -> Self {
+    fn new(storage: Storage) -> Self {
         Self {
-            place,
+            storage,
             settings: Settings::default(),
             defaults: Options::new(),
             workflows: Workflows::new(),
@@ -174,79 +183,69 @@ impl EngineBuilder {
     }
 
     /// Registers workflows. A second call adds to the first.
-    #[must_use]
     pub fn workflows(mut self, workflows: Workflows) -> Self {
         self.workflows = self.workflows.and(workflows);
         self
     }
 
-    /// Defaults of all steps and runs, unless a workflow or step says otherwise.
-    #[must_use]
+    /// Sets defaults for all steps and runs.
     pub fn defaults(mut self, defaults: Options) -> Self {
         self.defaults = defaults;
         self
     }
 
-    /// Replays each activation a second time and parks runs whose code does something else then. For development.
-    #[must_use]
+    /// Replays each activation a second time, and parks runs whose code behaves differently then. For development.
     pub fn development(mut self, development: bool) -> Self {
         self.settings.development = development;
         self
     }
 
-    /// How many suspended runs stay in memory, and for how long.
-    #[must_use]
+    /// Limits how many suspended runs stay in memory, and for how long.
     pub fn hot_runs(mut self, max: usize, idle_max: Duration) -> Self {
         self.settings.hot_runs_max = max;
         self.settings.hot_idle_max = idle_max;
         self
     }
 
-    /// How long finished runs are kept; for ever unless this says otherwise.
-    #[must_use]
+    /// Sets how long finished runs are kept. The default is for ever.
     pub fn retention(mut self, retention: Retention) -> Self {
         self.settings.retention = retention;
         self
     }
 
-    /// What this node does for its installation; everything unless this says otherwise. Nodes that do a part need others, on
-    /// a store that they share, that do the rest.
+    /// Sets the roles of this node. The default is all of them. If a node has only some roles, other nodes on the same store
+    /// must have the rest.
     ///
     /// ```
     /// use everstep::{Engine, Role};
     ///
     /// let executes = Engine::in_memory().roles([Role::Worker, Role::Timers]);
     /// ```
-    #[must_use]
     pub fn roles(mut self, roles: impl Into<Roles>) -> Self {
         self.settings.roles = roles.into();
         self
     }
 
-    /// All settings at once.
-    #[must_use]
+    /// Replaces all settings.
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
         self
     }
 
-    /// Calls this for every failed attempt of a step or undo and every failed run, once each, after the failure is durable. It is
-    /// called from a task of its own and should be quick; a panic in it changes nothing.
-    #[must_use]
+    /// Calls `hook` once for each failed attempt of a step or undo and for each failed run, after the failure is durable. The
+    /// hook runs on its own task and should be quick; a panic in it has no effect.
     pub fn on_failure(mut self, hook: impl Fn(&FailureEvent) + Send + Sync + 'static) -> Self {
         self.failure_hooks.push(Arc::new(hook));
         self
     }
 
-    /// The bus shared with other engines on the same store.
-    #[must_use]
+    /// Sets the bus to other engines on the same store.
     pub fn bus(mut self, bus: Arc<dyn Bus>) -> Self {
         self.bus = Some(bus);
         self
     }
 
-    /// Time, randomness and tasks from somewhere else than tokio and the system.
-    #[must_use]
+    /// Replaces tokio and the system as the source of time, randomness and tasks.
     pub fn runtime(mut self, runtime: Arc<dyn Runtime>) -> Self {
         self.runtime = Some(runtime);
         self
@@ -264,19 +263,18 @@ impl EngineBuilder {
         self
     }
 
-    /// Opens the engine and picks up whatever was left behind.
+    /// Opens the engine and continues the runs in its store.
     ///
     /// # Errors
-    /// If a workflow is misdeclared, or the store cannot be opened.
-    pub async fn start(self) -> std::result::Result<Engine, OpenError> {
-        let definitions = self.workflows.check(&self.defaults)?;
-        let runtime: Arc<dyn Runtime> = match self.runtime {
+    /// If a workflow is invalid, or the store cannot be opened.
+    pub async fn start(self) -> Result<Engine, OpenError> {
+        let definitions = self.workflows.check(self.defaults)?;
+        let runtime = match self.runtime {
             Some(runtime) => runtime,
             None => Arc::new(TokioRuntime::current().map_err(|_| OpenError::NoRuntime)?),
         };
-        let clock = Arc::new(RuntimeClock(runtime.clone()));
-        let store = open_store(self.place, clock)?;
-        let registry = Arc::new(Registry::new(definitions, self.defaults, self.mocks));
+        let store = self.storage.open(Arc::new(RuntimeClock(runtime.clone())))?;
+        let registry = Arc::new(Registry::new(definitions, self.mocks));
         let inner = everstep_engine::Engine::open(EngineParts {
             store,
             bus: self.bus.unwrap_or_else(|| Arc::new(LocalBus::new())),
@@ -300,25 +298,11 @@ impl std::fmt::Debug for EngineBuilder {
     }
 }
 
-/// The store's clock is the engine's.
+/// The engine's clock as the store's clock.
 struct RuntimeClock(Arc<dyn Runtime>);
 
 impl Clock for RuntimeClock {
-    fn now(&self) -> everstep_model::Timestamp {
+    fn now(&self) -> Timestamp {
         self.0.now()
-    }
-}
-
-fn open_store(
-    place: Place,
-    clock: Arc<RuntimeClock>,
-) -> std::result::Result<Arc<dyn Store>, StoreError> {
-    match place {
-        #[cfg(feature = "embedded")]
-        Place::Directory(path) => Ok(Arc::new(everstep_store_embedded::EmbeddedStore::open(
-            path, clock,
-        )?)),
-        Place::Memory => Ok(Arc::new(MemoryStore::new(clock))),
-        Place::Store(store) => Ok(store),
     }
 }

@@ -1,4 +1,4 @@
-//! The error of workflow code: any error of the application's, or a failure that comes from the engine.
+//! The error of workflow code: an error of the application, or a failure of the engine.
 
 use std::any::Any;
 use std::fmt;
@@ -8,13 +8,15 @@ use everstep_engine::CodedError;
 use everstep_machine::{FailureClass, StepFailure};
 use everstep_model::record::{BranchesKind, FailureOutcome};
 use everstep_model::{
-    ErrorCode, Failure, InvalidName, InvalidRunId, Location, PayloadError, RunId, limits,
+    ErrorCode, Failure, InvalidName, InvalidRunId, Location, Payload, PayloadError, RunId, limits,
 };
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 /// The result of workflow code and of steps.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong in a step or a workflow. Every error type converts into it with `?`, keeping its name and message.
+/// The error of a step or a workflow. Every error type converts into it with `?`, keeping its name and message.
 #[derive(Clone)]
 pub struct Error(Box<Inner>);
 
@@ -28,149 +30,155 @@ struct Inner {
 /// The operation an error comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the types explain the variants")]
 pub enum Source {
-    /// A step.
     Step(StepFailure),
     /// A join or race.
     Branches(BranchesFailure),
-    /// A child.
     Child(ChildFailure),
 }
 
-/// How a child did not complete.
+/// The failure of a child that did not complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct ChildFailure {
-    /// The operation that waited for it.
+    /// The operation that waited for the child.
     pub location: Location,
     /// The child.
     pub run: RunId,
-    /// Its workflow.
     pub workflow: String,
-    /// Why, as the child itself says.
+    /// The error of the child itself.
     pub error: Failure,
-    /// Whether it was cancelled or terminated rather than failed.
+    /// Whether the child was cancelled or terminated rather than failed.
     pub cancelled: bool,
 }
 
-/// How the branches of a join or race failed.
+/// The failure of a join or race.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct BranchesFailure {
-    /// Which of the two.
     pub kind: BranchesKind,
-    /// The join or race.
     pub location: Location,
-    /// The branches that failed, and only those, in the order they were given.
+    /// The branches that failed, in the order they were given.
     pub failures: Vec<BranchFailure>,
-    /// The operations in them whose failures these are.
+    /// The operations that caused the failures.
     causes: Vec<Location>,
 }
 
-/// How a branch failed.
+/// The failure of a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct BranchFailure {
-    /// The branch.
     pub branch: String,
-    /// Why.
     pub error: Failure,
 }
 
 impl Error {
-    /// An error with a message of its own. A step that fails with it is retried.
+    /// Creates an error with a message. A step that fails with it is retried.
     #[must_use]
     pub fn new(message: impl fmt::Display) -> Self {
         Self::from_failure(Failure::new(ErrorCode::StepFailed, message.to_string()).named("Error"))
     }
 
-    /// An error that is not worth retrying: the step fails at once.
+    /// Creates an error that is not retried: the step fails at once.
     #[must_use]
     pub fn fatal(message: impl fmt::Display) -> Self {
         Self::new(message).non_retryable()
     }
 
-    /// An error made of a failure.
+    /// Creates an error from an error object.
     #[must_use]
     pub fn from_failure(failure: Failure) -> Self {
+        Self::with_source(failure, FailureClass::Retryable, None)
+    }
+
+    /// Creates an error of the engine that is not retried.
+    pub(crate) fn permanent(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self::from_failure(Failure::new(code, message)).non_retryable()
+    }
+
+    fn with_source(failure: Failure, class: FailureClass, source: Option<Source>) -> Self {
         Self(Box::new(Inner {
             failure,
-            class: FailureClass::Retryable,
-            source: None,
+            class,
+            source,
         }))
     }
 
-    /// The same error, not worth retrying.
+    /// Excludes the error from retries.
     #[must_use]
     pub fn non_retryable(mut self) -> Self {
         self.0.class = FailureClass::Fatal;
         self
     }
 
-    /// The same error, to be retried after exactly this long, as a `Retry-After` header asks.
+    /// Sets the delay of the retry, as a `Retry-After` header does.
     #[must_use]
     pub fn retry_after(mut self, delay: Duration) -> Self {
         self.0.class = FailureClass::RetryAfter(delay);
         self
     }
 
-    /// The same error, asking to stop the workflow and roll it back.
+    /// Makes the error stop the workflow and roll it back.
     #[must_use]
     pub fn rollback(mut self) -> Self {
         self.0.class = FailureClass::RollBack;
         self
     }
 
-    /// The same error under another name.
+    /// Sets the name of the error. The default is the name of its type.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.0.failure.name = name.into();
         self
     }
 
-    /// The error as data.
+    /// Returns the error as an error object.
     #[must_use]
     pub fn failure(&self) -> &Failure {
         &self.0.failure
     }
 
-    /// The operation this comes from, if it comes from one.
+    /// Returns the operation that the error comes from.
     #[must_use]
     pub fn origin(&self) -> Option<&Source> {
         self.0.source.as_ref()
     }
 
-    /// The failure of a step, if this comes from one.
+    /// Returns the failure of a step, if the error comes from one.
     #[must_use]
     pub fn step_failure(&self) -> Option<&StepFailure> {
-        match self.origin()? {
-            Source::Step(step) => Some(step),
-            Source::Branches(_) | Source::Child(_) => None,
+        match self.origin() {
+            Some(Source::Step(step)) => Some(step),
+            _ => None,
         }
     }
 
-    /// How the branches of a join or race failed, if this comes from one.
+    /// Returns the failure of a join or race, if the error comes from one.
     #[must_use]
     pub fn branches_failure(&self) -> Option<&BranchesFailure> {
-        match self.origin()? {
-            Source::Branches(branches) => Some(branches),
-            Source::Step(_) | Source::Child(_) => None,
+        match self.origin() {
+            Some(Source::Branches(branches)) => Some(branches),
+            _ => None,
         }
     }
 
-    /// How a child did not complete, if this comes from one.
+    /// Returns the failure of a child, if the error comes from one.
     #[must_use]
     pub fn child_failure(&self) -> Option<&ChildFailure> {
-        match self.origin()? {
-            Source::Child(child) => Some(child),
-            Source::Step(_) | Source::Branches(_) => None,
+        match self.origin() {
+            Some(Source::Child(child)) => Some(child),
+            _ => None,
         }
     }
 
-    /// Whether it asks to stop the workflow and roll it back.
+    /// Returns whether the error stops the workflow and rolls it back.
     #[must_use]
     pub fn asks_for_rollback(&self) -> bool {
         self.0.class == FailureClass::RollBack
     }
 
-    /// The operations whose failures it comes from.
+    /// The operations whose failures caused the error.
     pub(crate) fn causes(&self) -> Vec<Location> {
         match &self.0.source {
             Some(Source::Step(step)) => vec![step.location.clone()],
@@ -180,7 +188,7 @@ impl Error {
         }
     }
 
-    /// Whether the code is this one.
+    /// Returns whether the error has this code.
     #[must_use]
     pub fn is(&self, code: ErrorCode) -> bool {
         self.0.failure.is(code)
@@ -203,74 +211,57 @@ impl Error {
             | FailureOutcome::Cancelled
             | FailureOutcome::TimedOut => FailureClass::Fatal,
         };
-        Self(Box::new(Inner {
-            failure: step_to_failure(&step),
-            class,
-            source: Some(Source::Step(step)),
-        }))
+        Self::with_source(step_to_failure(&step), class, Some(Source::Step(step)))
     }
 
-    /// The error of a child that did not complete. Its outcome stands, so another pass would see the same.
+    /// The error of a child that did not complete. Its outcome is final, so another pass would see the same.
     pub(crate) fn from_child(child: ChildFailure) -> Self {
+        let ChildFailure { run, workflow, .. } = &child;
         let end = if child.cancelled {
             "was ended"
         } else {
             "failed"
         };
-        let message = format!(
-            "child `{}` of workflow `{}` {end}",
-            child.run, child.workflow
-        );
+        let message = format!("child `{run}` of workflow `{workflow}` {end}");
         let failure = Failure::new(ErrorCode::ChildFailed, message).caused_by(child.error.clone());
-        Self(Box::new(Inner {
-            failure,
-            class: FailureClass::Fatal,
-            source: Some(Source::Child(child)),
-        }))
+        Self::with_source(failure, FailureClass::Fatal, Some(Source::Child(child)))
     }
 
-    /// The error of a join or race whose branches failed so.
+    /// The error of a join or race with failed branches.
     pub(crate) fn from_branches(
         kind: BranchesKind,
         location: Location,
         failed: Vec<(String, Self)>,
     ) -> Self {
-        let asks_for_rollback = failed.iter().any(|(_, error)| error.asks_for_rollback());
-        let is_worth_retrying = failed
-            .iter()
-            .any(|(_, error)| error.is_worth_another_pass());
-        let class = if asks_for_rollback {
+        let any = |is: fn(&Self) -> bool| failed.iter().any(|(_, error)| is(error));
+        let class = if any(Self::asks_for_rollback) {
             FailureClass::RollBack
-        } else if is_worth_retrying {
+        } else if any(Self::is_worth_another_pass) {
             FailureClass::Retryable
         } else {
             FailureClass::Fatal
         };
-        let causes = failed.iter().flat_map(|(_, error)| error.causes());
+        let failures = failed.iter().map(|(branch, error)| BranchFailure {
+            branch: branch.clone(),
+            error: error.failure().clone(),
+        });
         let branches = BranchesFailure {
             kind,
             location,
-            causes: causes.collect(),
-            failures: failed
+            failures: failures.collect(),
+            causes: failed
                 .iter()
-                .map(|(branch, error)| BranchFailure {
-                    branch: branch.clone(),
-                    error: error.failure().clone(),
-                })
+                .flat_map(|(_, error)| error.causes())
                 .collect(),
         };
         let mut failure = Failure::new(ErrorCode::BranchesFailed, branches.to_string());
         if let [(_, only)] = &failed[..] {
             failure = failure.caused_by(only.failure().clone());
         }
-        Self(Box::new(Inner {
-            failure,
-            class,
-            source: Some(Source::Branches(branches)),
-        }))
+        Self::with_source(failure, class, Some(Source::Branches(branches)))
     }
 
-    /// Whether running the whole function again may help.
+    /// Whether another pass of the whole function may succeed.
     pub(crate) fn is_worth_another_pass(&self) -> bool {
         match self.step_failure() {
             Some(step) => matches!(
@@ -283,6 +274,32 @@ impl Error {
             ),
         }
     }
+}
+
+/// Encodes a value that is recorded. `what` begins the message of the error.
+pub(crate) fn encode<T: Serialize + ?Sized>(
+    value: &T,
+    what: impl FnOnce() -> String,
+) -> Result<Payload> {
+    Payload::from_value(value).map_err(|error| {
+        let message = format!("{} cannot be recorded: {error}", what());
+        Error::permanent(error.code(), message)
+    })
+}
+
+/// Decodes a recorded value. `what` begins the message of the error.
+pub(crate) fn decode<T: DeserializeOwned>(
+    payload: &Payload,
+    what: impl FnOnce() -> String,
+) -> Result<T> {
+    payload
+        .decode()
+        .map_err(|error| undecodable(&what(), &error))
+}
+
+pub(crate) fn undecodable(what: &str, error: &PayloadError) -> Error {
+    let message = format!("{what} does not fit its type: {error}");
+    Error::permanent(ErrorCode::Undecodable, message)
 }
 
 impl fmt::Display for BranchesFailure {
@@ -300,7 +317,7 @@ impl fmt::Display for BranchesFailure {
     }
 }
 
-/// A step's failure as the failure of whatever awaited it: the same name and message, and where it happened.
+/// Converts the failure of a step: the same name and message, and the location.
 fn step_to_failure(step: &StepFailure) -> Failure {
     let mut failure = step.error.clone();
     if step.outcome == FailureOutcome::Exhausted {
@@ -328,7 +345,7 @@ impl fmt::Display for Error {
 impl<E: std::error::Error + Send + Sync + 'static> From<E> for Error {
     fn from(error: E) -> Self {
         let mut failure = describe(&error, short_type_name::<E>());
-        match mistake(&error) {
+        match permanent_code(&error) {
             Some(code) => {
                 code.as_str().clone_into(&mut failure.code);
                 Self::from_failure(failure).non_retryable()
@@ -338,8 +355,8 @@ impl<E: std::error::Error + Send + Sync + 'static> From<E> for Error {
     }
 }
 
-/// The code of an error that says how something was written wrongly, which does not go away by trying again.
-fn mistake(error: &(dyn Any + Send + Sync)) -> Option<ErrorCode> {
+/// The code of an error that a retry cannot remedy, because the code is wrong.
+fn permanent_code(error: &(dyn Any + Send + Sync)) -> Option<ErrorCode> {
     if error.is::<InvalidName>() {
         return Some(ErrorCode::InvalidName);
     }
@@ -350,34 +367,28 @@ fn mistake(error: &(dyn Any + Send + Sync)) -> Option<ErrorCode> {
 }
 
 fn describe(error: &dyn std::error::Error, name: &str) -> Failure {
-    let said = |error: &dyn std::error::Error, name: &str| {
+    let object = |error: &dyn std::error::Error, name: &str| {
         Failure::new(ErrorCode::StepFailed, error.to_string()).named(name)
     };
-    // An error of a user may name itself as its source, or have thousands.
+    // An error of a user may return itself as its source, or have thousands.
     let sources = std::iter::successors(error.source(), |cause| cause.source());
-    let mut causes: Vec<_> = sources.take(limits::CAUSES_MAX).collect();
-    let innermost = causes.pop().map(|cause| said(cause, "cause"));
-    let cause = innermost.map(|innermost| {
-        let outer = causes.iter().rev();
-        outer.fold(innermost, |failure, cause| {
-            said(*cause, "cause").caused_by(failure)
-        })
-    });
-    let failure = said(error, name);
+    let causes: Vec<_> = sources.take(limits::CAUSES_MAX).collect();
+    let innermost_first = causes.iter().rev().map(|cause| object(*cause, "cause"));
+    let cause = innermost_first.reduce(|inner, outer| outer.caused_by(inner));
     match cause {
-        Some(cause) => failure.caused_by(cause),
-        None => failure,
+        Some(cause) => object(error, name).caused_by(cause),
+        None => object(error, name),
     }
 }
 
-/// `ConnectionError` for `net::ConnectionError`; generic arguments are left out.
+/// Returns `ConnectionError` for `net::ConnectionError<T>`.
 fn short_type_name<T>() -> &'static str {
     let full = std::any::type_name::<T>();
     let plain = full.split('<').next().unwrap_or(full);
     plain.rsplit("::").next().unwrap_or(plain)
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &str {
     if let Some(text) = panic.downcast_ref::<&str>() {
         return text;
@@ -388,51 +399,4 @@ pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &str {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[derive(Debug, thiserror::Error)]
-    #[error("card declined")]
-    struct Declined(#[source] std::io::Error);
-
-    // B30
-    #[test]
-    fn an_application_error_keeps_its_name_message_and_cause() {
-        let error = Error::from(Declined(std::io::Error::other("bank offline")));
-        assert_eq!(error.failure().name, "Declined");
-        assert_eq!(error.failure().message, "card declined");
-        let cause = error.failure().cause.as_ref().unwrap();
-        assert_eq!(cause.message, "bank offline");
-    }
-
-    #[derive(Debug)]
-    struct Endless;
-
-    impl std::fmt::Display for Endless {
-        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.write_str("endless")
-        }
-    }
-
-    impl std::error::Error for Endless {
-        fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-            Some(self)
-        }
-    }
-
-    // B30
-    #[test]
-    fn an_error_that_is_its_own_cause_has_an_end() {
-        let error = Error::from(Endless);
-        let causes = std::iter::successors(Some(error.failure()), |f| f.cause.as_deref());
-        assert_eq!(causes.count(), limits::CAUSES_MAX + 1);
-    }
-
-    // B30
-    #[test]
-    fn a_fatal_error_may_have_no_message() {
-        let error = Error::fatal("").named("Stop");
-        assert_eq!(error.class(), FailureClass::Fatal);
-        assert_eq!(error.failure().name, "Stop");
-    }
-}
+mod tests;

@@ -1,7 +1,7 @@
-//! The errors of requests in detail.
+//! The errors of requests.
 //!
-//! The errors at the root of the crate, such as [`StartError`](crate::StartError), have a
-//! [`code`](ClientError::code) that is documented in `docs/errors`. The types here carry the details.
+//! Each operation has its own error, such as [`StartError`](crate::StartError), with a [`code`](ClientError::code) that is
+//! documented in `docs/errors`. The other types here carry the details.
 
 pub use everstep_engine::{
     AnswerError as AnswerRejection, CodedError, ControlError as ControlRejection, EventNotAccepted,
@@ -13,5 +13,11 @@ pub use everstep_engine::{
 pub use everstep_model::{InvalidDuration, InvalidName, InvalidRunId, PayloadError};
 pub use everstep_store::StoreError;
 
-pub use crate::client::{ClientError, FindError, ServerError};
+pub use crate::client::{
+    AnswerError, ClientError, ControlError, FindError, ReadError, RequestError, SendError,
+    ServerError, StartError, WaitError,
+};
+pub use crate::engine::OpenError;
+#[cfg(feature = "remote")]
+pub use crate::remote::ConnectError;
 pub use crate::workflow::RegisterError;

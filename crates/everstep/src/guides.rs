@@ -1,33 +1,24 @@
-//! The README and the guides as documentation tests: every Rust example in them is compiled, and run where it can be.
-//! Nothing of this is in the library; the texts live in `docs/guides`.
+//! The README and the guides as documentation tests. They are not part of the library.
 
-#[doc = include_str!("../../../README.md")]
-mod readme {}
+macro_rules! guides {
+    ($($name:ident $path:literal,)*) => {
+        $(
+            #[doc = include_str!(concat!("../../../", $path))]
+            mod $name {}
+        )*
+    };
+}
 
-#[doc = include_str!("../../../docs/guides/getting-started.md")]
-mod getting_started {}
-
-#[doc = include_str!("../../../docs/guides/determinism.md")]
-mod determinism {}
-
-#[doc = include_str!("../../../docs/guides/changing-code.md")]
-mod changing_code {}
-
-#[doc = include_str!("../../../docs/guides/long-running-loops.md")]
-mod long_running_loops {}
-
-#[doc = include_str!("../../../docs/guides/idempotency.md")]
-mod idempotency {}
-
-#[doc = include_str!("../../../docs/guides/children.md")]
-mod children {}
-#[doc = include_str!("../../../docs/guides/operating-runs.md")]
-mod operating_runs {}
-#[doc = include_str!("../../../docs/guides/sagas.md")]
-mod sagas {}
-
-#[doc = include_str!("../../../docs/guides/testing.md")]
-mod testing {}
-
-#[doc = include_str!("../../../docs/guides/simulating.md")]
-mod simulating {}
+guides! {
+    readme "README.md",
+    getting_started "docs/guides/getting-started.md",
+    determinism "docs/guides/determinism.md",
+    changing_code "docs/guides/changing-code.md",
+    long_running_loops "docs/guides/long-running-loops.md",
+    idempotency "docs/guides/idempotency.md",
+    children "docs/guides/children.md",
+    operating_runs "docs/guides/operating-runs.md",
+    sagas "docs/guides/sagas.md",
+    testing "docs/guides/testing.md",
+    simulating "docs/guides/simulating.md",
+}

@@ -1,4 +1,4 @@
-//! Journals and what they contain: records, their numbers and locations, JSON lines, and live notifications.
+//! Journals: records, their numbers and locations, JSON lines, and live notifications.
 
 pub use everstep_engine::{Emission, Emissions, FailureEvent};
 pub use everstep_model::{

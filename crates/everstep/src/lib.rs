@@ -1,9 +1,11 @@
 //! Durable workflows: ordinary async functions that survive crashes, deploys and months of waiting.
 //!
-//! A workflow is a type that implements [`Workflow`], or a plain async function. It does its work in steps, sleeps,
-//! waits for events and asks people questions through its [`Ctx`]; each result is recorded once, and after a crash the
-//! function is replayed from those records. An [`Engine`] runs workflows; `Engine::open(path)` keeps everything in
-//! one directory.
+//! A workflow is a type that implements [`Workflow`], or a plain async function. Through its [`Ctx`] it executes steps,
+//! sleeps, waits for events and makes rpcs. Each result is recorded once, and after a crash the function is replayed from
+//! those records. An [`Engine`] executes workflows; `Engine::open(path)` stores everything in one directory.
+//!
+//! Most programs need only the names at the root. The modules contain the types of operations ([`operation`]), control
+//! requests ([`control`]), records ([`journal`]), readers ([`inspect`]) and errors ([`errors`]).
 
 mod client;
 pub mod control;
@@ -25,17 +27,14 @@ mod remote;
 pub mod testing;
 mod workflow;
 
-pub use client::{
-    AnswerError, Client, Handle, ReadError, RequestError, RunHandle, SendError, StartError,
-    StartRun, WaitError,
-};
-pub use ctx::{AnyEvent, Ctx, RunMetadata};
-pub use declaration::{Accepts, Declaration, Declare, Event, Request, Rpc};
-pub use engine::{Engine, EngineBuilder, OpenError};
+pub use client::{Client, Handle, RunHandle, StartError, StartRun, WaitError};
+pub use ctx::{AnyEvent, Ctx};
+pub use declaration::{Accepts, Declare, Event, Request, Rpc};
+pub use engine::{Engine, EngineBuilder};
 pub use error::{Error, Result};
 pub use options::{Options, Retry};
 #[cfg(feature = "remote")]
-pub use remote::{ClientBuilder, ConnectError, Worker, WorkerBuilder};
+pub use remote::{ClientBuilder, Worker, WorkerBuilder};
 pub use workflow::{Workflow, Workflows};
 
 pub use everstep_engine::{Retention, Role, Roles, Settings};

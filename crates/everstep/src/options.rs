@@ -1,49 +1,46 @@
-//! How steps and runs behave, set for an engine, a workflow or a single step, in that order.
+//! Options of steps and runs. Those of a step override those of its workflow, which override those of the engine.
 
 use std::time::Duration;
 
-use everstep_model::{Backoff, RetryPolicy};
+use everstep_model::{Backoff, ErrorCode, RetryPolicy};
 
 use crate::error::Error;
 
-/// How often and when a step is retried.
+/// The retry policy of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retry(RetryPolicy);
 
-/// No delay between attempts is longer than this, unless said otherwise.
+/// Default of [`Retry::max_delay`].
 const MAX_DELAY: Duration = Duration::from_secs(30);
 
 impl Retry {
-    /// No retries: one attempt.
+    /// Never retries.
     #[must_use]
     pub const fn none() -> Self {
         Self(RetryPolicy::NONE)
     }
 
-    /// `limit` retries, each after `delay`.
+    /// Retries up to `limit` times, each after `delay`.
     #[must_use]
     pub const fn constant(limit: u32, delay: Duration) -> Self {
         Self::with(limit, delay, Backoff::Constant)
     }
 
-    /// `limit` retries, the n-th after `base · n`.
+    /// Retries up to `limit` times, the n-th time after `base · n`.
     #[must_use]
     pub const fn linear(limit: u32, base: Duration) -> Self {
         Self::with(limit, base, Backoff::Linear)
     }
 
-    /// `limit` retries, the n-th after `base · 2^(n−1)`.
+    /// Retries up to `limit` times, the n-th time after `base · 2^(n−1)`.
     #[must_use]
     pub const fn exponential(limit: u32, base: Duration) -> Self {
         Self::with(limit, base, Backoff::Exponential)
     }
 
     const fn with(limit: u32, base: Duration, backoff: Backoff) -> Self {
-        let cap = if base.as_millis() > MAX_DELAY.as_millis() {
-            base
-        } else {
-            MAX_DELAY
-        };
+        let is_long = base.as_millis() > MAX_DELAY.as_millis();
+        let cap = if is_long { base } else { MAX_DELAY };
         Self(RetryPolicy {
             limit,
             backoff,
@@ -52,7 +49,7 @@ impl Retry {
         })
     }
 
-    /// The same, with no delay longer than this (30 s unless said otherwise).
+    /// Limits the delay. The default is 30 s.
     #[must_use]
     pub const fn max_delay(mut self, cap: Duration) -> Self {
         self.0.cap = cap;
@@ -68,7 +65,7 @@ impl Retry {
     }
 }
 
-/// Journals keep milliseconds; a shorter wish becomes one of them, so that hot and replayed runs see the same.
+/// Rounds up to milliseconds, which journals store, so that hot and replayed runs see the same duration.
 pub(crate) fn whole_millis(duration: Duration) -> Duration {
     let whole = duration.as_secs().saturating_mul(1_000);
     let rest = duration.subsec_nanos().div_ceil(1_000_000);
@@ -76,7 +73,7 @@ pub(crate) fn whole_millis(duration: Duration) -> Duration {
 }
 
 impl Default for Retry {
-    /// Three retries, exponential from one second, at most thirty.
+    /// Three retries with exponential delays from 1 s up to 30 s.
     fn default() -> Self {
         Self(RetryPolicy::default())
     }
@@ -94,56 +91,56 @@ pub struct Options {
 }
 
 impl Options {
-    /// Nothing set: what stands above it applies.
+    /// Creates options in which nothing is set.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How steps are retried.
+    /// Sets the retry policy of steps.
     #[must_use]
     pub fn retry(mut self, retry: Retry) -> Self {
         self.retry = Some(retry);
         self
     }
 
-    /// How long an attempt of a step may take. Taking longer is final, unless timeouts are retried.
+    /// Limits the duration of an attempt of a step. A timeout is final, unless timeouts are retried.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Treat an attempt that took too long like any other failure.
+    /// Sets whether timeouts are retried like other failures.
     #[must_use]
     pub fn retry_timeouts(mut self, retry: bool) -> Self {
         self.retry_timeouts = Some(retry);
         self
     }
 
-    /// How often the whole function is run again when it fails; completed operations keep their results.
+    /// Sets how often the whole function is retried if it fails. Completed operations keep their results.
     #[must_use]
     pub fn execution_retries(mut self, retries: u32) -> Self {
         self.execution_retries = Some(retries);
         self
     }
 
-    /// How long a run may take, counted from its creation.
+    /// Limits the duration of a run, counted from its creation.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
         self
     }
 
-    /// How many steps a run may call; any number unless said. The one after the last fails with the code `too_many_steps`, and so
-    /// does the run. Iterations of [`crate::Ctx::repeat`] that have ended do not count, so that a loop may go on for ever.
+    /// Limits the number of steps that a run may call. The next step fails with the code `too_many_steps`, and so does the
+    /// run. Iterations of [`crate::Ctx::repeat`] that have ended do not count, so a loop may be endless.
     #[must_use]
     pub fn steps_max(mut self, steps: u32) -> Self {
         self.steps_max = Some(steps);
         self
     }
 
-    /// These options, and those of `base` where these say nothing.
+    /// Returns these options, with those of `base` where these are not set.
     pub(crate) fn over(self, base: Self) -> Self {
         Self {
             retry: self.retry.or(base.retry),
@@ -156,12 +153,13 @@ impl Options {
     }
 
     pub(crate) fn check(&self) -> Result<(), Error> {
-        if self.timeout.is_some_and(|timeout| timeout.is_zero()) {
+        let is_zero = |limit: Option<Duration>| limit.is_some_and(|limit| limit.is_zero());
+        if is_zero(self.timeout) {
             return Err(invalid(
                 "a step's timeout must be longer than zero; leave it out for none",
             ));
         }
-        if self.deadline.is_some_and(|deadline| deadline.is_zero()) {
+        if is_zero(self.deadline) {
             return Err(invalid(
                 "a deadline must be longer than zero; leave it out for none",
             ));
@@ -171,6 +169,5 @@ impl Options {
 }
 
 pub(crate) fn invalid(message: &str) -> Error {
-    let failure = everstep_model::Failure::new(everstep_model::ErrorCode::InvalidOptions, message);
-    Error::from_failure(failure).non_retryable()
+    Error::permanent(ErrorCode::InvalidOptions, message)
 }

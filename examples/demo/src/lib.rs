@@ -22,7 +22,6 @@ pub use pace::Pace;
 pub use payment::Payment;
 
 /// Registers all demo workflows.
-#[must_use]
 pub fn register(engine: EngineBuilder, pace: Pace, gateway: Gateway) -> EngineBuilder {
     engine.workflows(
         Workflows::new()

@@ -1,4 +1,4 @@
-//! A workflow that survives `kill -9`. Run it, kill it in the middle, run it again: it goes on
+//! A workflow that survives `kill -9`. Run it, kill it in the middle, run it again: it continues
 //! where it was.
 
 use std::time::Duration;

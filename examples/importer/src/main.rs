@@ -3,8 +3,9 @@
 
 use std::time::{Duration, Instant};
 
+use everstep::errors::ReadError;
 use everstep::journal::Body;
-use everstep::{Engine, Handle, ReadError, WaitError, Workflows, millis};
+use everstep::{Engine, Handle, WaitError, Workflows, millis};
 use everstep_importer::import::{Import, Progress};
 use everstep_importer::world::{Source, Warehouse};
 

@@ -1,4 +1,4 @@
-//! What bad input gets: a refusal that says what is wrong, before anything happens.
+//! Invalid input is refused with a clear error before anything happens.
 
 use std::collections::HashMap;
 
@@ -49,7 +49,7 @@ fn names_that_break_the_rules_fail_the_run_before_anything_happens() {
 
 // B8
 #[test]
-fn what_cannot_be_recorded_fails_the_run_and_says_why() {
+fn values_that_cannot_be_recorded_fail_the_run_with_a_clear_error() {
     let large: [Code; 2] = [
         |ctx| Box::pin(async move { ctx.set_row("rows", "key", &"x".repeat(1 << 20)) }),
         |ctx| Box::pin(async move { ctx.emit("topic", &"x".repeat(1 << 20)) }),

@@ -147,7 +147,7 @@ fn the_first_reason_is_kept_and_later_requests_do_nothing() {
 
 // B156
 #[test]
-fn a_request_records_who_asked_why_and_whether_to_undo() {
+fn a_request_records_its_actor_its_reason_and_whether_to_undo() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -192,7 +192,7 @@ fn a_paused_run_can_be_cancelled() {
 
 // B155, B172
 #[test]
-fn a_cancellation_outlives_a_crash() {
+fn a_cancellation_survives_a_crash() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
@@ -238,7 +238,7 @@ fn without_a_worker_a_cancellation_is_recorded_and_waits_for_one() {
 
 // B155
 #[test]
-fn cancelling_and_completing_at_the_same_moment_leaves_one_or_the_other() {
+fn cancelling_and_completing_at_the_same_time_leaves_one_or_the_other() {
     async fn one(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
         ctx.step("a", || slow(10, 1)).await
     }
@@ -271,7 +271,7 @@ fn cancelling_and_completing_at_the_same_moment_leaves_one_or_the_other() {
 
 // B154
 #[test]
-fn code_that_goes_on_after_its_cancellation_is_ended() {
+fn code_that_continues_after_its_cancellation_is_ended() {
     for_each_store(async |store| {
         let test = store
             .engine()

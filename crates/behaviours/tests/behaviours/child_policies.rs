@@ -1,4 +1,4 @@
-//! What becomes of a child when its parent stops waiting for it: it is cancelled, ended at once, or goes on.
+//! Close policies: when its parent stops waiting, a child is cancelled, ended at once, or continues.
 
 use everstep::journal::record::ParentClose;
 use everstep::testing::TestEngine;
@@ -10,7 +10,7 @@ use crate::support::{
     Seen, TestStore, failure, for_each_store, json, ok, output, start, start_with,
 };
 
-/// How a parent comes to stop waiting.
+/// Why a parent stops waiting.
 const WAYS: [&str; 5] = ["returns", "fails", "times out", "drops", "deadline"];
 
 /// Stops waiting for its child `c` in one of several ways, then is over a minute later.
@@ -132,7 +132,7 @@ fn a_child_is_ended_at_once_and_its_own_children_are_cancelled() {
 }
 
 #[test]
-fn an_abandoned_child_goes_on() {
+fn an_abandoned_child_continues() {
     for way in WAYS {
         for_each_store(async |store: &TestStore| {
             let test = engine(store).await;
@@ -185,7 +185,7 @@ fn a_child_that_is_executing_a_step_is_ended_too() {
 }
 
 #[test]
-fn a_detached_child_lives_on_its_own() {
+fn a_detached_child_is_independent_of_its_parent() {
     for_each_store(async |store: &TestStore| {
         let parent = |ctx: Ctx, _: ()| async move {
             let chosen = ctx
@@ -232,7 +232,7 @@ fn a_run_that_is_only_waited_for_is_not_ended() {
 
 // B167
 #[test]
-fn a_parent_hears_that_its_child_was_ended_by_somebody_else() {
+fn a_parent_is_notified_when_its_child_is_ended_by_another_request() {
     for policy in [ParentClose::Cancel, ParentClose::Terminate] {
         for_each_store(async |store: &TestStore| {
             let middle = |ctx: Ctx, _: u32| async move {

@@ -81,7 +81,7 @@ fn a_crash_does_not_start_a_child_twice() {
 }
 
 #[test]
-fn an_evicted_parent_and_evicted_children_go_on() {
+fn evicted_parents_and_children_continue() {
     for_each_store(async |store: &TestStore| {
         let builder = store
             .engine()
@@ -165,7 +165,7 @@ fn a_failed_child_fails_its_parent_with_its_cause() {
 
 // B167
 #[test]
-fn a_run_stops_waiting_when_its_time_is_over_and_says_so_on_every_replay() {
+fn a_run_stops_waiting_at_the_timeout_on_every_replay() {
     for_each_store(async |store: &TestStore| {
         let seen = Seen::new();
         let parent = {
@@ -273,7 +273,7 @@ fn a_run_that_exists_already_is_waited_for() {
 }
 
 #[test]
-fn a_restart_goes_on_waiting_for_a_run_that_is_not_a_child() {
+fn a_restart_keeps_waiting_for_a_run_that_is_not_a_child() {
     for_each_store(async |store: &TestStore| {
         let parent = |ctx: Ctx, _: ()| async move {
             ctx.child_by_name("waits", Payload::null())
@@ -305,7 +305,7 @@ fn a_restart_goes_on_waiting_for_a_run_that_is_not_a_child() {
 
 // B164
 #[test]
-fn a_child_of_an_unknown_workflow_is_started_once_somebody_knows_it() {
+fn a_child_of_an_unknown_workflow_starts_when_the_workflow_is_registered() {
     for_each_store(async |store: &TestStore| {
         let mut test = store
             .engine()
@@ -330,7 +330,7 @@ fn a_child_of_an_unknown_workflow_is_started_once_somebody_knows_it() {
 }
 
 #[test]
-fn a_waiting_parent_says_for_whom() {
+fn a_waiting_parent_shows_its_child() {
     for_each_store(async |store: &TestStore| {
         let parent = |ctx: Ctx, _: ()| async move { ctx.child::<Double>(&1).id("c").await };
         let test = store
@@ -355,7 +355,7 @@ fn a_waiting_parent_says_for_whom() {
 
 // B166
 #[test]
-fn a_second_pass_takes_the_results_of_children_and_starts_given_up_ones_anew() {
+fn a_second_pass_takes_the_results_of_children_and_restarts_abandoned_ones() {
     for_each_store(async |store: &TestStore| {
         let parent = |ctx: Ctx, _: ()| async move {
             let first = ctx.child::<Double>(&1).place("kept").await?;
@@ -411,7 +411,7 @@ fn a_child_has_the_deadline_of_its_workflow() {
 }
 
 #[test]
-fn a_thousand_children_of_one_run() {
+fn a_run_can_have_a_thousand_children() {
     for_each_store(async |store: &TestStore| {
         let parent = |ctx: Ctx, n: u32| async move {
             let children = (0..n).map(|n| ctx.child::<Double>(&n));
@@ -440,7 +440,7 @@ fn a_thousand_children_of_one_run() {
 }
 
 #[test]
-fn a_family_of_sixty_generations() {
+fn a_chain_of_sixty_descendants_completes() {
     for_each_store(async |store: &TestStore| {
         let descend = |ctx: Ctx, n: u32| async move {
             match n {

@@ -44,7 +44,7 @@ fn a_node_whose_clock_was_set_back_still_finds_the_timers_of_a_dead_node() {
 }
 
 #[test]
-fn a_node_whose_clock_is_put_right_fires_what_is_due_without_delay() {
+fn a_node_whose_clock_is_corrected_fires_due_timers_without_delay() {
     virtual_time(async {
         let store = MemoryStore::new(Arc::new(VirtualRuntime::new(0)));
         let behind = Arc::new(VirtualRuntime::new(1));

@@ -65,7 +65,7 @@ fn the_last_iterations_stay_also_when_the_loop_is_over() {
 
 // B105
 #[test]
-fn a_loop_under_way_keeps_at_most_twice_as_many_iterations() {
+fn a_running_loop_keeps_at_most_twice_as_many_iterations() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -161,7 +161,7 @@ async fn shared_events(ctx: Ctx, times: u32) -> Result<(Vec<u32>, u32)> {
 
 // B68, B69
 #[test]
-fn events_sent_long_before_are_taken_once_and_in_order_whatever_is_dropped() {
+fn early_events_are_taken_once_and_in_order_despite_dropped_iterations() {
     for_each_store(async |store| {
         for evicted in [false, true] {
             let engine = store
@@ -202,7 +202,7 @@ fn events_sent_long_before_are_taken_once_and_in_order_whatever_is_dropped() {
 
 // B102
 #[test]
-fn a_crash_after_any_commit_goes_on_from_what_is_left() {
+fn after_a_crash_at_any_commit_the_run_continues_from_the_remaining_records() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, (): ()| async move {
             let body = |ctx: Ctx, n: u32| async move {

@@ -45,7 +45,7 @@ fn kept(journal: &[Entry], name: &str) -> BTreeSet<u64> {
     iterations.collect()
 }
 
-/// Both loops roll back the step of the first one, and the second goes on when that is undone.
+/// Both loops roll back the step of the first one, and the second continues when it is undone.
 async fn two_ask(ctx: Ctx, (): ()) -> Result<u32> {
     let doing = ctx.repeat("doing", 0, |ctx: Ctx, n| async move {
         undone_after(&ctx, 20).await?;
@@ -64,7 +64,7 @@ async fn two_ask(ctx: Ctx, (): ()) -> Result<u32> {
 
 // B105
 #[test]
-fn an_iteration_stays_while_another_one_is_there_that_waited_for_its_undo_too() {
+fn an_iteration_is_kept_as_long_as_another_one_that_awaited_its_undo() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -109,7 +109,7 @@ async fn gives_up(ctx: Ctx, (): ()) -> Result<String> {
 
 // B105
 #[test]
-fn an_iteration_stays_whose_undo_was_waited_for_in_vain() {
+fn an_iteration_whose_undo_was_awaited_and_failed_is_kept() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -174,7 +174,7 @@ async fn fails_later(ctx: Ctx, (): ()) -> Result<u32> {
 
 // B105
 #[test]
-fn that_something_was_undone_is_not_forgotten_with_its_iteration() {
+fn completed_undos_survive_the_iteration_of_their_step() {
     for_each_store(async |store| {
         for evicted in [false, true] {
             let options = Options::new().execution_retries(1);

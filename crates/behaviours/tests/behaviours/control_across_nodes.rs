@@ -17,7 +17,7 @@ use crate::support::{json, ok, output, ping};
 struct Pair {
     /// Executes.
     worker: Engine,
-    /// Only asks.
+    /// Only sends requests.
     office: Engine,
 }
 
@@ -27,7 +27,7 @@ async fn long_then_short(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
     Ok(long + short)
 }
 
-/// A step that works until it is told to stop.
+/// A step that works until it is cancelled.
 async fn endless(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
     ctx.step_with("work", |step| async move {
         step.cancelled().await;
@@ -247,7 +247,7 @@ fn operators_and_an_executor_that_race_leave_a_run_that_ends() {
 
 // B144
 #[test]
-fn whoever_waits_on_another_node_hears_of_the_end_and_of_every_record() {
+fn waiting_on_another_node_returns_the_end_and_every_record() {
     with_and_without_hints(async |pair, hints| {
         let started = pair.worker.start_by_name("rest", json(&())).id("r");
         started.await.unwrap();
@@ -275,7 +275,7 @@ fn whoever_waits_on_another_node_hears_of_the_end_and_of_every_record() {
 
 // B155
 #[test]
-fn a_step_that_ends_only_when_it_is_cancelled_hears_of_it_without_a_hint() {
+fn a_step_is_notified_of_a_cancellation_without_a_hint() {
     with_and_without_hints(async |pair, hints| {
         let started = pair.worker.start_by_name("endless", json(&())).id("r");
         started.await.unwrap();
@@ -288,7 +288,7 @@ fn a_step_that_ends_only_when_it_is_cancelled_hears_of_it_without_a_hint() {
     });
 }
 
-/// A step under way, and one that waits an hour for its next attempt.
+/// A step in flight, and one that waits an hour for its next attempt.
 async fn works_and_retries(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
     let works = ctx.step("works", || slow(5_000, 1));
     let retries = ctx.step("retries", || async { Err::<u32, _>(Error::new("busy")) });

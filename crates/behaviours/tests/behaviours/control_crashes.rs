@@ -1,5 +1,5 @@
-//! Verbs of several commits, cut short after each: the process dies, another takes over, and asking again does the rest.
-//! Nobody asking again leaves a run that goes on or is over, never one that nobody executes.
+//! Verbs of several commits with a crash after each commit: another process takes over, and repeating the request completes
+//! it. Without a repetition the run continues or has ended, and is never left without an executor.
 
 use std::sync::{Arc, Mutex};
 
@@ -54,28 +54,28 @@ async fn boot(process: &Arc<VirtualRuntime>, store: Arc<dyn Store>) -> Engine {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Asked {
+enum Requested {
     Control(Control),
     RestartFrom,
     Skip,
 }
 
-async fn ask(run: &RunHandle, asked: Asked) -> std::result::Result<(), ControlError> {
-    match asked {
-        Asked::Control(Control::Pause) => run.pause().await.map(drop),
-        Asked::Control(Control::Cancel { .. }) => run.cancel().keep().await.map(drop),
-        Asked::Control(Control::Terminate) => run.terminate().await.map(drop),
-        Asked::Control(Control::Restart) => run.restart().await.map(drop),
-        Asked::Control(Control::Delete) => run.delete().await.map(drop),
-        Asked::Control(other) => panic!("{other:?}"),
-        Asked::RestartFrom => run.restart_from("b").await.map(drop),
-        Asked::Skip => run.skip_step("b").result(&20).await.map(drop),
+async fn send(run: &RunHandle, requested: Requested) -> std::result::Result<(), ControlError> {
+    match requested {
+        Requested::Control(Control::Pause) => run.pause().await.map(drop),
+        Requested::Control(Control::Cancel { .. }) => run.cancel().keep().await.map(drop),
+        Requested::Control(Control::Terminate) => run.terminate().await.map(drop),
+        Requested::Control(Control::Restart) => run.restart().await.map(drop),
+        Requested::Control(Control::Delete) => run.delete().await.map(drop),
+        Requested::Control(other) => panic!("{other:?}"),
+        Requested::RestartFrom => run.restart_from("b").await.map(drop),
+        Requested::Skip => run.skip_step("b").result(&20).await.map(drop),
     }
 }
 
-/// Starts a run, asks for something in a process that stops after `commits` more, and takes over in another.
-/// Whether the first process came to its end, and the second one's engine.
-async fn cut_short(asked: Asked, commits: u32) -> (bool, Engine) {
+/// Starts a run, sends a request in a process that stops after `commits` more, and takes over in another. Returns whether the
+/// request completed, and the engine of the second process.
+async fn interrupt(requested: Requested, commits: u32) -> (bool, Engine) {
     let process = Arc::new(VirtualRuntime::new(1));
     let memory = MemoryStore::new(process.clone());
     let (store, left) = stopping(memory.clone());
@@ -83,67 +83,67 @@ async fn cut_short(asked: Asked, commits: u32) -> (bool, Engine) {
     let run = engine.start_by_name("w", json(&())).id("r").await.unwrap();
     tokio::time::sleep(millis(50)).await;
     *left.lock().unwrap() = Some(commits);
-    let done = tokio::time::timeout(millis(50), ask(&run, asked)).await;
+    let done = tokio::time::timeout(millis(50), send(&run, requested)).await;
     process.crash().await;
     let next = Arc::new(process.successor());
     (done.is_ok(), boot(&next, Arc::new(memory)).await)
 }
 
-fn at_every_commit(asked: Asked, check: impl AsyncFn(&Engine)) {
+fn at_every_commit(requested: Requested, check: impl AsyncFn(&Engine)) {
     for commits in 0..20 {
         let finished = virtual_time(async {
-            let (finished, engine) = cut_short(asked, commits).await;
+            let (finished, engine) = interrupt(requested, commits).await;
             check(&engine).await;
             engine.shutdown().await;
             finished
         });
         if finished {
-            assert!(commits > 0, "nothing was ever cut short");
+            assert!(commits > 0, "nothing was interrupted");
             return;
         }
     }
-    panic!("{asked:?} never came to its end");
+    panic!("{requested:?} never completed");
 }
 
-/// Without anybody asking again the run goes on, or is over, or rests as it was asked to.
-fn leaves_no_orphan(asked: Asked) {
-    at_every_commit(asked, async |engine| {
+/// Checks that without a repetition the run continues, has ended, or is paused as requested.
+fn leaves_no_orphan(requested: Requested) {
+    at_every_commit(requested, async |engine| {
         tokio::time::sleep(minutes(2)).await;
         let Ok(run) = engine.run("r").await else {
             return; // deleted
         };
         let status = run.status().await.unwrap();
         let rests = status.is_terminal() || status == RunStatus::Paused;
-        assert!(rests, "{asked:?}: {}", run.why().await.unwrap());
+        assert!(rests, "{requested:?}: {}", run.why().await.unwrap());
     });
 }
 
-const VERBS: [Asked; 7] = [
-    Asked::Control(Control::Pause),
-    Asked::Control(Control::Cancel { rollback: false }),
-    Asked::Control(Control::Terminate),
-    Asked::Control(Control::Restart),
-    Asked::Control(Control::Delete),
-    Asked::RestartFrom,
-    Asked::Skip,
+const VERBS: [Requested; 7] = [
+    Requested::Control(Control::Pause),
+    Requested::Control(Control::Cancel { rollback: false }),
+    Requested::Control(Control::Terminate),
+    Requested::Control(Control::Restart),
+    Requested::Control(Control::Delete),
+    Requested::RestartFrom,
+    Requested::Skip,
 ];
 
 // B158, B172
 #[test]
-fn a_verb_cut_short_leaves_no_run_that_nobody_executes() {
+fn an_interrupted_verb_leaves_no_run_without_an_executor() {
     VERBS.into_iter().for_each(leaves_no_orphan);
 }
 
 // B149, B156
 #[test]
-fn ending_a_run_can_be_taken_up_by_asking_again() {
+fn an_interrupted_end_of_a_run_can_be_repeated() {
     for (control, end) in [
         (Control::Terminate, RunStatus::Terminated),
         (Control::Cancel { rollback: false }, RunStatus::Cancelled),
     ] {
-        at_every_commit(Asked::Control(control), async |engine| {
+        at_every_commit(Requested::Control(control), async |engine| {
             let run = engine.run("r").await.unwrap();
-            ask(&run, Asked::Control(control)).await.unwrap();
+            send(&run, Requested::Control(control)).await.unwrap();
             let ended = tokio::time::timeout(secs(60), run.wait_json()).await;
             assert!(ended.is_ok());
             assert_eq!(run.status().await.unwrap(), end);
@@ -153,11 +153,11 @@ fn ending_a_run_can_be_taken_up_by_asking_again() {
 
 // B150, B151
 #[test]
-fn a_restart_can_be_taken_up_by_asking_again() {
-    for asked in [Asked::Control(Control::Restart), Asked::RestartFrom] {
-        at_every_commit(asked, async |engine| {
+fn an_interrupted_restart_can_be_repeated() {
+    for requested in [Requested::Control(Control::Restart), Requested::RestartFrom] {
+        at_every_commit(requested, async |engine| {
             let run = engine.run("r").await.unwrap();
-            match ask(&run, asked).await {
+            match send(&run, requested).await {
                 Ok(()) => {}
                 // It was done, and the new generation has not come to that place yet.
                 Err(error) if error.code() == ErrorCode::UnknownOperation => {
@@ -174,10 +174,12 @@ fn a_restart_can_be_taken_up_by_asking_again() {
 
 // B153
 #[test]
-fn a_deletion_can_be_taken_up_by_asking_again() {
-    at_every_commit(Asked::Control(Control::Delete), async |engine| {
+fn an_interrupted_deletion_can_be_repeated() {
+    at_every_commit(Requested::Control(Control::Delete), async |engine| {
         if let Ok(run) = engine.run("r").await {
-            ask(&run, Asked::Control(Control::Delete)).await.unwrap();
+            send(&run, Requested::Control(Control::Delete))
+                .await
+                .unwrap();
         }
         let gone = engine.run("r").await.unwrap_err();
         assert_eq!(gone.code(), ErrorCode::UnknownRun);
@@ -188,7 +190,7 @@ fn a_deletion_can_be_taken_up_by_asking_again() {
 // B183
 #[test]
 fn a_skipped_step_stays_skipped_or_runs() {
-    at_every_commit(Asked::Skip, async |engine| {
+    at_every_commit(Requested::Skip, async |engine| {
         let run = engine.run("r").await.unwrap();
         let result = output::<u32>(&run).await;
         let journal = run.journal().await.unwrap();

@@ -39,7 +39,7 @@ async fn patient(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
 
 // B149
 #[test]
-fn a_parent_hears_that_its_child_was_terminated() {
+fn a_parent_is_notified_when_its_child_is_terminated() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -57,7 +57,7 @@ fn a_parent_hears_that_its_child_was_terminated() {
 
 // B149, B153
 #[test]
-fn children_of_a_terminated_or_deleted_parent_are_left_to_their_fate() {
+fn children_of_a_terminated_or_deleted_parent_are_cancelled() {
     for_each_store(async |store| {
         for delete in [false, true] {
             let test = store
@@ -173,7 +173,7 @@ fn saga(
 
 // B47
 #[test]
-fn what_was_undone_is_done_again_when_a_run_is_recovered() {
+fn undone_steps_are_executed_again_when_a_run_is_recovered() {
     for_each_store(async |store| {
         let (bank, refunds) = (
             Arc::new(AtomicBool::new(false)),
@@ -282,9 +282,9 @@ fn a_restart_from_inside_a_loop_repeats_the_whole_loop() {
 
 // B151
 #[test]
-fn a_copy_waits_for_a_child_whose_start_is_still_on_its_way() {
+fn a_copy_waits_for_a_child_whose_start_is_not_delivered_yet() {
     for_each_store(async |store| {
-        // Nobody here knows the workflow of the child, so it is not started yet.
+        // The workflow of the child is not registered, so it is not started yet.
         let mut test = store
             .engine()
             .workflows(Workflows::new().function("w", parent))

@@ -24,7 +24,7 @@ pub(crate) async fn resting(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
     Ok(ctx.event::<Ping>().await?.0)
 }
 
-/// A step that is done once, and one that fails until `ok` says otherwise.
+/// A step that completes, and one that fails until `ok` is set.
 pub(crate) async fn fails_in_b(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
     let a: u32 = ctx.step("a", || slow(1, 1)).await?;
     let b: u32 = ctx
@@ -34,7 +34,7 @@ pub(crate) async fn fails_in_b(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
     Ok(a + b)
 }
 
-/// The status of the run, as the run, the list and the answer to why say it.
+/// The status of the run according to the handle, the list and `why`.
 pub(crate) async fn status_everywhere(test: &TestEngine, run: &RunHandle) -> RunStatus {
     let status = run.status().await.unwrap();
     let why = run.why().await.unwrap();

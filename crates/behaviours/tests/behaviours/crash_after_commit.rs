@@ -1,40 +1,40 @@
-//! The process dies around every commit of a story, and the story goes on with another process.
+//! The process crashes around every commit of a scenario, and another process continues.
 
 use std::time::Duration;
 
 use everstep::testing::virtual_time;
 use everstep::{Engine, EngineBuilder};
 
-use crate::death::{CrashCase, Death, Medium, Scene, tell};
+use crate::planned_crash::{CrashCase, CrashPlan, Medium, Scene, run_case};
 
-/// What happens, and what must be true in the end.
-pub(crate) struct Story<Define, Tell> {
+/// A scenario: what happens, and the checks at the end.
+pub(crate) struct Scenario<Define, Drive> {
     /// Registers the workflows.
     pub(crate) define: Define,
-    /// Drives the runs to their end and checks them. It is told again from the beginning after the process died, so it
-    /// starts runs by id.
-    pub(crate) tell: Tell,
-    /// How long the machine is down after the process died.
+    /// Drives the runs to their end and checks them. It starts again from the beginning after a crash, so it starts runs by
+    /// id.
+    pub(crate) drive: Drive,
+    /// The downtime after the crash.
     pub(crate) downtime: Duration,
 }
 
-/// Tells a story on both stores: undisturbed, and with the process dying around each of its commits in turn.
-pub(crate) fn die_after_every_commit<Define, Tell>(story: &Story<Define, Tell>)
+/// Runs a scenario on both stores: without a crash, and with a crash around each of its commits.
+pub(crate) fn crash_after_every_commit<Define, Drive>(scenario: &Scenario<Define, Drive>)
 where
     Define: Fn(EngineBuilder) -> EngineBuilder,
-    Tell: AsyncFn(Engine),
+    Drive: AsyncFn(Engine),
 {
-    let tale = CrashCase {
-        define: &story.define,
-        tell: async |scene: &Scene| (story.tell)(scene.engine.clone()).await,
-        downtime: story.downtime,
+    let case = CrashCase {
+        define: &scenario.define,
+        drive: async |scene: &Scene| (scenario.drive)(scene.engine.clone()).await,
+        downtime: scenario.downtime,
     };
     for medium in Medium::all() {
-        let commits = virtual_time(tell(&tale, medium, Death::Never));
+        let commits = virtual_time(run_case(&case, medium, CrashPlan::Never));
         println!("{medium:?}: it takes {commits} commits");
-        for death in Death::around(commits) {
-            println!("{death:?}");
-            virtual_time(tell(&tale, medium, death));
+        for plan in CrashPlan::around(commits) {
+            println!("{plan:?}");
+            virtual_time(run_case(&case, medium, plan));
         }
     }
 }

@@ -1,8 +1,7 @@
-//! One workflow whose process dies around every commit of its run, while things are put into its inbox.
+//! One workflow whose process crashes around every commit of its run, while records are put into its inbox.
 //!
-//! A case is run once undisturbed, to count its commits. Then it is run again for each of them: once the process dies when
-//! the commit has taken effect, without learning of it, and once when it would make the next one, with everything done
-//! that it does in between.
+//! A case runs once without a crash, to count its commits. Then it runs again for each of them: once with a crash after the
+//! commit has taken effect, before the process receives the outcome, and once with a crash at the next commit.
 
 use std::future::Future;
 use std::sync::Mutex;
@@ -16,23 +15,23 @@ use everstep::{
 use everstep_model::StreamName;
 use everstep_store::{Bus, Clock, DeliverCommit, Hint, InboxLease, LocalBus, Store, StreamRef};
 
-use crate::death::{CrashCase, Death, Medium, Scene, tell};
+use crate::planned_crash::{CrashCase, CrashPlan, Medium, Scene, run_case};
 use crate::support::{Seen, json};
 
-/// How often a run is looked at before it is said never to end.
+/// The number of checks after which a run counts as endless.
 const LOOKS_MAX: u32 = 5_000;
-/// How long it is left alone in between.
+/// The interval of the checks.
 const LOOK_EVERY: Duration = millis(5);
 
 /// How many cases are run at once.
 const THREADS: usize = 8;
 
-/// What is done outside the run, as the outside sees it; the journal is not asked.
+/// The external effects of the run, independent of its journal.
 pub(crate) type Effects = Seen<String>;
 
 /// How a run ended.
 pub(crate) struct Ended {
-    pub(crate) death: Death,
+    pub(crate) plan: CrashPlan,
     pub(crate) journal: JournalView,
     pub(crate) status: RunStatus,
     pub(crate) effects: Vec<String>,
@@ -72,22 +71,22 @@ where
         self
     }
 
-    /// Runs the case undisturbed and with every death, on each store.
+    /// Runs the case without a crash and with every crash, on each store.
     pub(crate) fn check(self, check: impl Fn(&Ended) + Sync) {
         for medium in Medium::all() {
             println!("{medium:?}");
-            let (undisturbed, commits) = self.run(medium, Death::Never);
+            let (undisturbed, commits) = self.run(medium, CrashPlan::Never);
             check(&undisturbed);
-            let deaths = Death::around(commits);
-            // Most of the time a store on disk is waited for, so several cases go on at once.
-            let at_once = deaths.len().div_ceil(THREADS);
+            let plans = CrashPlan::around(commits);
+            // A store on disk mostly waits, so several cases run concurrently.
+            let at_once = plans.len().div_ceil(THREADS);
             std::thread::scope(|scope| {
-                for deaths in deaths.chunks(at_once) {
+                for plans in plans.chunks(at_once) {
                     let (case, check, expected) = (&self, &check, undisturbed.status);
                     scope.spawn(move || {
-                        for death in deaths {
-                            let (ended, _) = case.run(medium, *death);
-                            assert_eq!(ended.status, expected, "{death:?}");
+                        for plan in plans {
+                            let (ended, _) = case.run(medium, *plan);
+                            assert_eq!(ended.status, expected, "{plan:?}");
                             check(&ended);
                         }
                     });
@@ -96,12 +95,12 @@ where
         }
     }
 
-    /// Drives the run to its end, through the death of its process; gives how many commits that had made.
-    fn run(&self, medium: Medium, death: Death) -> (Ended, u64) {
+    /// Drives the run to its end, through the crash of its process. Returns the number of commits of that process.
+    fn run(&self, medium: Medium, plan: CrashPlan) -> (Ended, u64) {
         let effects = Effects::new();
         let reactions = Mutex::new(self.reactions.clone());
         let ended = Mutex::new(None);
-        let tale = CrashCase {
+        let case = CrashCase {
             define: |builder: EngineBuilder| {
                 let (code, effects) = (self.code.clone(), effects.clone());
                 builder.workflows(Workflows::new().function_with(
@@ -110,12 +109,12 @@ where
                     move |ctx, (): ()| code(ctx, effects.clone()),
                 ))
             },
-            tell: async |scene: &Scene| {
+            drive: async |scene: &Scene| {
                 let run = scene.engine.start_by_name("w", json(&())).id("r");
                 let (status, journal) = watch(scene, &run.await.unwrap(), &reactions).await;
                 let effects = effects.take();
                 *ended.lock().unwrap() = Some(Ended {
-                    death,
+                    plan,
                     journal,
                     status,
                     effects,
@@ -123,7 +122,7 @@ where
             },
             downtime: Duration::ZERO,
         };
-        let commits = virtual_time(tell(&tale, medium, death));
+        let commits = virtual_time(run_case(&case, medium, plan));
         let ended = ended.lock().unwrap().take();
         (ended.expect("it was told to its end"), commits)
     }

@@ -1,4 +1,4 @@
-//! Declared workflows: what they do not accept is refused before it is stored. Questions and their answers.
+//! Declared workflows: what they do not accept is refused before it is stored. Rpcs and their answers.
 //!
 //! What does not fit a type is refused where the type is. A server knows the types of workflows in workers by their schemas alone
 //! (`schemas.rs`).
@@ -60,7 +60,7 @@ async fn payment(store: &TestStore) -> (TestEngine, Handle<Payment>) {
     (test, run)
 }
 
-/// A payment that has asked for its confirmation.
+/// A payment that waits for its confirmation.
 async fn asked(store: &TestStore) -> (TestEngine, Handle<Payment>, RpcId) {
     let (test, run) = payment(store).await;
     run.send(&Approval {
@@ -109,7 +109,7 @@ fn events_that_are_not_declared_or_do_not_fit_are_refused_and_not_stored() {
 
 // B194
 #[test]
-fn an_open_question_shows_its_method_and_arguments() {
+fn an_open_rpc_shows_its_method_and_arguments() {
     for_each_store(async |store| {
         let (_test, run, rpc) = asked(store).await;
         let open = run.inspect().await.unwrap().overview.rpcs;
@@ -168,7 +168,7 @@ fn an_answer_after_the_run_moved_on_is_refused() {
 
 // B194
 #[test]
-fn an_answer_that_does_not_fit_is_refused_and_the_question_stays_open() {
+fn an_answer_that_does_not_fit_is_refused_and_the_rpc_stays_open() {
     for_each_store_in_process(async |store| {
         let (test, run, rpc) = asked(store).await;
         let error = run.answer(&rpc, &"perhaps").await.unwrap_err();
@@ -180,7 +180,7 @@ fn an_answer_that_does_not_fit_is_refused_and_the_question_stays_open() {
 }
 
 #[test]
-fn a_question_that_was_never_asked_takes_no_answer() {
+fn an_rpc_that_was_never_made_accepts_no_answer() {
     for_each_store(async |store| {
         let (_test, run, _) = asked(store).await;
         let error = run

@@ -14,7 +14,7 @@ use crate::support::{for_each_store, json, ok, output, ping, start};
 
 // B153
 #[test]
-fn nothing_is_left_of_a_deleted_run_and_its_id_can_be_used_anew() {
+fn a_deleted_run_leaves_nothing_and_its_id_can_be_reused() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -59,7 +59,7 @@ fn nothing_is_left_of_a_deleted_run_and_its_id_can_be_used_anew() {
 
 // B153
 #[test]
-fn a_run_that_waits_for_a_deleted_one_hears_of_it() {
+fn a_run_that_waits_for_a_deleted_run_is_notified() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -146,7 +146,7 @@ fn a_batch_reports_on_each_id_and_deals_with_duplicates_once() {
 
 // B153
 #[test]
-fn old_runs_go_by_how_they_ended() {
+fn retention_depends_on_the_final_status() {
     for_each_store(async |store| {
         let retention = Retention::forever()
             .keep(RunStatus::Completed, days(1))
@@ -224,7 +224,7 @@ fn retention_works_in_the_background() {
 #[test]
 fn a_run_that_cannot_be_deleted_keeps_no_other() {
     for_each_store(async |store| {
-        // Whoever starts a run that nobody knows owes something to it, and stays until that is delivered.
+        // A run that starts a child of an unknown workflow stays until the start is delivered.
         let code = |ctx: Ctx<AnyEvent>, owes: bool| async move {
             if owes {
                 let child = ctx.child_by_name("unknown", json(&()));
@@ -296,7 +296,7 @@ fn a_run_that_is_revived_while_it_expires_is_neither_ended_nor_deleted() {
 /// Found by the simulation (seed 907 of its first day).
 // B153
 #[test]
-fn a_run_under_the_id_of_a_deleted_one_gets_the_result_of_a_child_that_is_over() {
+fn a_run_with_the_id_of_a_deleted_one_gets_the_result_of_an_ended_child() {
     for_each_store(async |store| {
         let parent = |ctx: Ctx, _: ()| async move {
             let child = ctx.child_by_name("child", json(&())).await?;

@@ -4,7 +4,7 @@ use everstep::{Ctx, ErrorCode, Result, RunStatus, Workflows, hours, minutes};
 
 use crate::support::{Ping, TestStore, failure, for_each_store, json, ok, output, ping, start};
 
-/// The workflow as it was, and as somebody changed it.
+/// The original workflow and changed versions of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Change {
     None,
@@ -96,7 +96,7 @@ pub(crate) const CHANGES: [(Change, &str); 8] = [
 
 // B13, B177
 #[test]
-fn a_run_whose_code_changed_is_parked_before_any_side_effect_and_goes_on_with_code_that_fits() {
+fn a_run_whose_code_changed_is_parked_before_any_side_effect_and_continues_with_code_that_fits() {
     for (change, expected) in CHANGES {
         for_each_store(async |store| {
             let mut test = store
@@ -121,7 +121,7 @@ fn a_run_whose_code_changed_is_parked_before_any_side_effect_and_goes_on_with_co
                 why.contains("called at") || why.contains("did not reach"),
                 "{why}"
             );
-            // It stays parked, and says so once.
+            // It stays parked, with one record.
             test.restart().await;
             test.advance(hours(5)).await;
             let run = test.run("r").await.unwrap();
@@ -167,7 +167,7 @@ fn a_parked_run_keeps_what_is_sent_to_it() {
     });
 }
 
-/// Passes a gate, then does what its version says.
+/// Passes a version gate, then executes the code of its version.
 fn gated(
     latest: Option<u32>,
 ) -> impl Fn(Ctx, ()) -> std::pin::Pin<Box<dyn Future<Output = Result<u32>> + Send>> + Copy + Send + Sync
@@ -207,7 +207,7 @@ async fn version_after(
 
 // B180
 #[test]
-fn a_gate_gives_new_runs_the_latest_version_and_old_ones_the_first() {
+fn a_version_gate_returns_the_latest_version_to_new_runs_and_the_first_to_old_ones() {
     for (first, then, expected) in [
         (None, Some(2), 1),
         (Some(2), Some(2), 2),
@@ -227,7 +227,7 @@ fn a_gate_gives_new_runs_the_latest_version_and_old_ones_the_first() {
 
 // B180
 #[test]
-fn a_version_the_code_no_longer_knows_is_a_divergence() {
+fn a_version_that_the_code_no_longer_supports_is_a_divergence() {
     for_each_store(async |store| {
         let (test, run) = version_after(store, Some(3), Some(2)).await;
         test.advance(hours(1)).await;

@@ -6,7 +6,7 @@ use crate::support::{Ping, for_each_store, ok, output, ping, restart, start};
 
 // B17
 #[test]
-fn ephemeral_results_ride_along_with_the_next_durable_step() {
+fn ephemeral_results_are_written_with_the_next_durable_step() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -104,7 +104,7 @@ fn an_ephemeral_result_lost_in_a_crash_is_computed_again() {
 }
 
 #[test]
-fn what_came_between_an_early_result_and_its_record_is_seen_after_it_on_replay() {
+fn records_between_an_early_result_and_its_record_are_seen_after_it_on_replay() {
     for_each_store(async |store| {
         let mut test = store
             .engine()

@@ -1,10 +1,10 @@
-//! Further forms of events: any of several, several at once, only if one is there, and answers to senders who wait.
+//! Further forms of events: any of several, batches, attempts without waiting, and replies to senders that wait.
 
+use everstep::errors::RequestError;
 use everstep::inspect::Reason;
 use everstep::operation::OneOf2;
 use everstep::{
-    Ctx, Error, ErrorCode, Event, Request, RequestError, RunHandle, RunStatus, Workflows, hours,
-    minutes,
+    Ctx, Error, ErrorCode, Event, Request, RunHandle, RunStatus, Workflows, hours, minutes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,7 @@ async fn stop(run: &RunHandle) {
 
 // B71, B69
 #[test]
-fn any_of_several_events_gives_the_oldest_with_its_kind() {
+fn a_wait_for_several_events_returns_the_oldest_with_its_kind() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
@@ -58,7 +58,7 @@ fn any_of_several_events_gives_the_oldest_with_its_kind() {
 
 // B72
 #[test]
-fn a_run_says_which_events_it_waits_for() {
+fn a_run_shows_which_events_it_waits_for() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -84,7 +84,7 @@ fn a_run_says_which_events_it_waits_for() {
 
 // B74, B80
 #[test]
-fn any_of_several_events_can_give_up_and_says_so_again_on_replay() {
+fn a_wait_for_several_events_times_out_the_same_on_replay() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
@@ -108,7 +108,7 @@ fn any_of_several_events_can_give_up_and_says_so_again_on_replay() {
 
 // B73, B74
 #[test]
-fn a_batch_takes_what_is_there_up_to_its_size_and_nothing_after_its_timeout() {
+fn a_batch_takes_the_events_that_have_arrived_up_to_its_size_and_none_after_its_timeout() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
@@ -140,7 +140,7 @@ fn a_batch_takes_what_is_there_up_to_its_size_and_nothing_after_its_timeout() {
 
 // B78, B82
 #[test]
-fn looking_for_an_event_takes_one_only_if_it_is_there() {
+fn try_event_takes_an_event_only_if_one_has_arrived() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
@@ -190,7 +190,7 @@ async fn doubling(ctx: Ctx, _: ()) -> everstep::Result<()> {
 
 // B84
 #[test]
-fn whoever_asks_gets_the_workflows_answer_to_that_event() {
+fn a_request_returns_the_workflows_reply_to_its_event() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
@@ -233,7 +233,7 @@ fn answering_twice_is_an_error_and_replaying_an_answer_is_not() {
 
 // B87
 #[test]
-fn whoever_asks_hears_that_time_passed_or_the_run_ended() {
+fn a_request_reports_a_timeout_or_the_end_of_the_run() {
     for_each_store(async |store| {
         let test = store
             .engine()

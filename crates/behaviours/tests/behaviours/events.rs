@@ -8,7 +8,7 @@ use crate::support::{Ping, for_each_store, json, ok, output, ping, restart, star
 
 // B68, B69, B70
 #[test]
-fn events_that_come_early_are_kept_and_taken_in_order_without_waiting() {
+fn early_events_are_kept_and_taken_in_order_without_waiting() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move {
             ctx.sleep("nap", hours(1)).await?;
@@ -38,7 +38,7 @@ fn events_that_come_early_are_kept_and_taken_in_order_without_waiting() {
 
 // B72, B192
 #[test]
-fn a_waiting_run_says_what_it_waits_for() {
+fn a_waiting_run_shows_what_it_waits_for() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move { ctx.event::<Ping>().timeout(hours(1)).await };
         let test = store
@@ -70,7 +70,7 @@ fn a_waiting_run_says_what_it_waits_for() {
 
 // B82
 #[test]
-fn an_event_sent_while_a_step_runs_is_there_for_a_later_wait() {
+fn an_event_sent_while_a_step_runs_is_kept_for_a_later_wait() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move {
             let work = || async {
@@ -118,7 +118,7 @@ fn an_event_wakes_a_run_at_once_in_memory_or_not() {
 
 // B96
 #[test]
-fn an_event_sent_at_the_very_moment_of_the_wait_is_not_lost() {
+fn an_event_sent_concurrently_with_the_wait_is_not_lost() {
     for evict in [false, true] {
         for_each_store(async |store| {
             let code = |ctx: Ctx, n: u64| async move {

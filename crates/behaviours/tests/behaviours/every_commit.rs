@@ -1,18 +1,18 @@
-//! The canonical workflows, whose process is thrown away after every single commit: what comes out, what is undone in
-//! which order, and what happened outside is right every time.
+//! The canonical workflows with a crash after every commit: results, the order of undos and external effects are correct in
+//! every case.
 
 use everstep::{Engine, EngineBuilder, millis};
 use everstep_canonical::Outside;
 
-use crate::crash_after_commit::{Story, die_after_every_commit};
+use crate::crash_after_commit::{Scenario, crash_after_every_commit};
 
-/// Tells a canonical story with the process dying after each of its commits in turn.
-fn survives_every_death(name: &str) {
+/// Runs a canonical workflow with a crash after each of its commits.
+fn survives_every_crash(name: &str) {
     let story = everstep_canonical::named(name).unwrap();
     let outside = Outside::new(1, tokio::time::sleep);
-    die_after_every_commit(&Story {
+    crash_after_every_commit(&Scenario {
         define: |builder: EngineBuilder| story.define(builder, &outside),
-        tell: async |engine: Engine| {
+        drive: async |engine: Engine| {
             if let Err(broken) = story.drive(engine, &outside).await {
                 panic!("{broken}");
             }
@@ -26,14 +26,14 @@ macro_rules! stories {
     ($($name:ident)*) => {
         $(#[test]
         fn $name() {
-            survives_every_death(stringify!($name));
+            survives_every_crash(stringify!($name));
         })*
 
         #[test]
-        fn every_canonical_workflow_is_told() {
-            let told = [$(stringify!($name)),*];
+        fn every_canonical_workflow_is_tested() {
+            let tested = [$(stringify!($name)),*];
             let known: Vec<_> = everstep_canonical::ALL.iter().map(|story| story.name).collect();
-            assert_eq!(told.as_slice(), known);
+            assert_eq!(tested.as_slice(), known);
         }
     };
 }

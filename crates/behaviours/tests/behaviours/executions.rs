@@ -74,7 +74,7 @@ fn retries_of_the_function_are_off_by_default_and_end_in_failure() {
 
 // B40
 #[test]
-fn a_start_may_ask_for_retries_of_its_own() {
+fn a_start_may_set_its_own_execution_retries() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move {
             if ctx.metadata().attempt < 2 {
@@ -196,7 +196,7 @@ fn waits_events_and_notes_of_earlier_passes_are_kept() {
 
 // B41
 #[test]
-fn a_deadline_counts_from_creation_whatever_is_retried() {
+fn a_deadline_counts_from_creation_despite_retries() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move {
             if ctx.metadata().attempt == 1 {
@@ -222,7 +222,7 @@ fn a_deadline_counts_from_creation_whatever_is_retried() {
 
 // B41
 #[test]
-fn a_run_asleep_or_in_a_step_ends_at_its_deadline() {
+fn a_run_that_sleeps_or_executes_a_step_ends_at_its_deadline() {
     for in_step in [true, false] {
         for_each_store(async |store| {
             let code = move |ctx: Ctx, _: ()| async move {
@@ -263,7 +263,7 @@ fn a_run_asleep_or_in_a_step_ends_at_its_deadline() {
 
 // B41
 #[test]
-fn a_deadline_that_passed_while_nobody_looked_ends_the_run_at_once() {
+fn a_deadline_that_passed_without_a_node_ends_the_run_at_once() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move { ctx.sleep("nap", hours(5)).await };
         let mut test = store
@@ -290,7 +290,7 @@ fn a_deadline_that_passed_while_nobody_looked_ends_the_run_at_once() {
 
 // B41
 #[test]
-fn no_retry_begins_that_could_only_begin_after_the_deadline() {
+fn no_retry_is_scheduled_after_the_deadline() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move {
             ctx.step("a", || fail("no luck")).retry(Retry::none()).await

@@ -1,4 +1,4 @@
-//! Failure hooks: each failure is told once, after it is durable, and a hook that panics changes nothing.
+//! Failure hooks: each failure is reported once, after it is durable, and a hook that panics has no effect.
 
 use everstep::journal::FailureEvent;
 use everstep::journal::record::FailureOutcome;
@@ -27,7 +27,7 @@ fn line(event: &FailureEvent) -> String {
 
 // B43, B44
 #[test]
-fn a_failed_attempt_is_told_once_with_what_follows() {
+fn a_failed_attempt_is_reported_once_with_its_outcome() {
     for_each_store(async |store| {
         let told = Seen::new();
         let witness = told.clone();
@@ -64,7 +64,7 @@ fn a_failed_attempt_is_told_once_with_what_follows() {
 
 // B45
 #[test]
-fn a_run_that_fails_outside_a_step_is_told_as_a_failed_run() {
+fn a_failure_outside_a_step_is_reported_as_a_failed_run() {
     for_each_store(async |store| {
         let told = Seen::new();
         let witness = told.clone();
@@ -85,7 +85,7 @@ fn a_run_that_fails_outside_a_step_is_told_as_a_failed_run() {
 
 // B46
 #[test]
-fn a_hook_that_panics_changes_nothing_and_hears_of_the_next_failure() {
+fn a_panicking_hook_has_no_effect_and_receives_the_next_failure() {
     for_each_store(async |store| {
         let told = Seen::new();
         let witness = told.clone();

@@ -133,7 +133,7 @@ fn a_recovered_parent_takes_the_result_of_a_child_that_ended_meanwhile() {
 }
 
 #[test]
-fn a_parent_that_is_terminated_while_it_ends_still_tells_its_children() {
+fn a_parent_that_is_terminated_while_it_ends_still_notifies_its_children() {
     for_each_store(async |store| {
         let test = store
             .engine()

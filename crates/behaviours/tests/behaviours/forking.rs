@@ -18,7 +18,7 @@ async fn three_steps(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
 
 // B151
 #[test]
-fn a_fork_has_every_result_from_before_its_place_and_leaves_the_original_alone() {
+fn a_fork_has_all_earlier_results_and_does_not_change_the_original() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -122,7 +122,7 @@ fn a_step_in_flight_refuses_the_fork_until_it_has_ended() {
 
 // B151
 #[test]
-fn the_same_fork_again_gives_the_same_run_and_a_taken_id_is_refused() {
+fn repeating_a_fork_returns_the_same_run_and_an_id_in_use_is_refused() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -181,7 +181,7 @@ fn another_fork_under_the_same_id_is_refused() {
 
 // B151
 #[test]
-fn steps_of_a_fork_have_keys_of_their_own() {
+fn steps_of_a_fork_have_their_own_idempotency_keys() {
     for_each_store(async |store| {
         let keys: Seen<String> = Seen::new();
         let saw = keys.clone();
@@ -215,7 +215,7 @@ fn steps_of_a_fork_have_keys_of_their_own() {
 
 // B151
 #[test]
-fn what_the_original_emitted_is_not_emitted_again() {
+fn emissions_of_the_original_are_not_repeated() {
     for_each_store(async |store| {
         let code = |ctx: Ctx<AnyEvent>, (): ()| async move {
             ctx.emit("topic", &1)?;

@@ -16,7 +16,7 @@ async fn slow<T>(value: T) -> everstep::Result<T> {
 
 // B111, B11
 #[test]
-fn branches_overlap_in_time_and_give_results_of_their_own_types() {
+fn branches_run_concurrently_and_return_their_own_types() {
     for_each_store(async |store| {
         let test = store
             .engine()

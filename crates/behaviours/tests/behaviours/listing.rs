@@ -145,7 +145,7 @@ fn pages_have_neither_gaps_nor_repetitions() {
 
 // B203
 #[test]
-fn a_run_in_detail_tells_its_workflow_its_steps_and_its_times() {
+fn the_details_of_a_run_contain_its_workflow_steps_and_times() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move {
             let a: u32 = ctx.step("a", || ok(1)).await?;
@@ -200,7 +200,7 @@ fn a_run_in_detail_tells_its_workflow_its_steps_and_its_times() {
 
 // B189, B192
 #[test]
-fn what_is_read_is_a_copy_and_comes_from_the_store() {
+fn reads_return_copies_of_what_is_in_the_store() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move { ctx.event::<Ping>().await };
         let test = store
@@ -223,7 +223,7 @@ fn what_is_read_is_a_copy_and_comes_from_the_store() {
 }
 
 #[test]
-fn why_tells_the_main_reasons() {
+fn why_returns_the_main_reasons() {
     for_each_store(async |store| {
         let test = store
             .engine()

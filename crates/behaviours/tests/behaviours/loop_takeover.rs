@@ -49,7 +49,7 @@ async fn node(store: &MemoryStore, seen: &Seen<u64>, n: u64) -> Engine {
 
 // B102
 #[test]
-fn a_node_that_finds_its_iteration_gone_begins_with_what_is_left() {
+fn a_node_whose_iteration_was_dropped_starts_from_the_remaining_records() {
     virtual_time(async {
         let store = MemoryStore::new(Arc::new(VirtualRuntime::new(0)));
         let seen = Seen::new();

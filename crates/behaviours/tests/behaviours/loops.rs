@@ -19,7 +19,7 @@ fn goes_on<B, S>(state: S, result: B, is_over: bool) -> Result<ControlFlow<B, S>
     })
 }
 
-/// Five iterations of one step, which says that it ran; then a nap.
+/// Five iterations of one step, which records its execution; then a sleep.
 async fn five(ctx: Ctx, seen: Seen<u32>) -> Result<u32> {
     let body = |ctx: Ctx, n: u32| {
         let seen = &seen;
@@ -39,7 +39,7 @@ async fn five(ctx: Ctx, seen: Seen<u32>) -> Result<u32> {
 
 // B101
 #[test]
-fn a_loop_gives_its_result_and_a_replay_runs_nothing_again() {
+fn a_loop_returns_its_result_and_a_replay_executes_nothing() {
     for_each_store(async |store| {
         let seen = Seen::new();
         let ran = seen.clone();
@@ -99,7 +99,7 @@ async fn sum_up(ctx: Ctx, seen: Seen<(u32, u32)>) -> Result<u32> {
 
 // B102
 #[test]
-fn a_crash_in_an_iteration_goes_on_in_it_with_its_state() {
+fn after_a_crash_the_loop_continues_in_the_same_iteration_with_its_state() {
     for_each_store(async |store| {
         let seen = Seen::new();
         let began = seen.clone();
@@ -127,7 +127,7 @@ fn a_crash_in_an_iteration_goes_on_in_it_with_its_state() {
 
 // B104
 #[test]
-fn a_loop_without_state_goes_on_until_it_has_something() {
+fn a_loop_without_state_continues_until_it_returns_a_value() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, (): ()| async move {
             ctx.repeat_until("look", |ctx| async move {
@@ -237,7 +237,7 @@ async fn nested(ctx: Ctx, (): ()) -> Result<u32> {
 
 // B109
 #[test]
-fn loops_and_branches_inside_a_loop_go_on_after_crashes() {
+fn loops_and_branches_inside_a_loop_continue_after_crashes() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
@@ -260,7 +260,7 @@ fn loops_and_branches_inside_a_loop_go_on_after_crashes() {
     });
 }
 
-/// The versions seen by five iterations, each of which waits for a ping first and, with the gate, asks for it between.
+/// The versions seen by five iterations, each of which waits for a ping before its version gate, if it has one.
 async fn gated(ctx: Ctx, seen: Seen<(u32, u32)>, has_gate: bool) -> Result<()> {
     let body = |ctx: Ctx, n: u32| {
         let seen = &seen;
@@ -314,7 +314,7 @@ fn a_gate_is_decided_in_each_iteration() {
     });
 }
 
-/// What somebody changed in a loop.
+/// A change of the code of a loop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Change {
     None,
@@ -384,7 +384,7 @@ async fn changed(store: &TestStore, change: Change) -> everstep::testing::TestEn
 
 // B177
 #[test]
-fn a_changed_body_is_a_divergence_and_goes_on_when_it_fits_again() {
+fn a_changed_loop_body_is_a_divergence_until_the_code_fits_again() {
     for change in [
         Change::StepRenamed,
         Change::StepAdded,
@@ -425,7 +425,7 @@ fn a_recorded_state_that_no_longer_fits_is_a_clear_error() {
 }
 
 #[test]
-fn a_body_that_does_nothing_holds_nobody_up_and_leaves_little() {
+fn an_empty_loop_body_blocks_no_other_run_and_writes_few_records() {
     for_each_store(async |store| {
         let spin = |ctx: Ctx, times: u32| async move {
             let body = |_: Ctx, n: u32| async move { goes_on(n + 1, n, n == times) };

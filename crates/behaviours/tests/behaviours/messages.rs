@@ -132,7 +132,7 @@ fn a_second_pass_does_not_send_again() {
 }
 
 #[test]
-fn a_run_that_takes_no_more_events_holds_up_nobody_else() {
+fn a_run_that_accepts_no_more_events_blocks_no_other_run() {
     for_each_store(async |store: &TestStore| {
         let floods = |ctx: Ctx, n: u32| async move {
             for _ in 0..n {

@@ -35,7 +35,7 @@ async fn delegates(ctx: Ctx, number: u32) -> Result<Payload> {
         .await
 }
 
-/// Has the child `mine`, which goes on without it if it is to.
+/// Has the child `mine`, which may be abandoned.
 async fn has_mine(ctx: Ctx, on_close: ParentClose) -> Result<Payload> {
     ctx.child_by_name("doubles", json(&4))
         .id("mine")
@@ -70,7 +70,7 @@ async fn collected(sink: &RunHandle) -> Vec<u32> {
 
 // B153
 #[test]
-fn what_a_namesake_sends_is_no_repetition() {
+fn events_of_a_run_with_a_reused_id_are_not_duplicates() {
     for_each_store(async |store| {
         let test = engine(store).await;
         let sink = test.start_by_name("sink", json(&())).id("sink");
@@ -87,7 +87,7 @@ fn what_a_namesake_sends_is_no_repetition() {
 
 // B151, B153
 #[test]
-fn a_fork_under_the_id_of_a_deleted_one_sends_for_itself() {
+fn a_fork_with_the_id_of_a_deleted_run_sends_its_own_events() {
     for_each_store(async |store| {
         let test = engine(store).await;
         let sink = test.start_by_name("sink", json(&())).id("sink");
@@ -106,7 +106,7 @@ fn a_fork_under_the_id_of_a_deleted_one_sends_for_itself() {
 
 // B153, B166
 #[test]
-fn a_namesake_starts_children_of_its_own() {
+fn a_run_with_a_reused_id_starts_its_own_children() {
     for_each_store(async |store| {
         let test = engine(store).await;
         let first = begin(&test, "delegates", 10).await;
@@ -121,7 +121,7 @@ fn a_namesake_starts_children_of_its_own() {
 
 // B153, B167
 #[test]
-fn a_child_that_a_namesake_left_behind_is_waited_for_and_not_ended() {
+fn a_child_of_a_deleted_run_with_the_same_id_is_awaited_and_not_ended() {
     for_each_store(async |store| {
         let test = engine(store).await;
         let start = |on_close: ParentClose| {

@@ -1,4 +1,4 @@
-//! Several engines on one store: one executes a run at a time, another takes over, nobody does anything twice.
+//! Several engines on one store: one node executes a run at a time, another takes over, and nothing happens twice.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -99,7 +99,7 @@ async fn journal(run: &RunHandle) -> JournalView {
 
 // B172
 #[test]
-fn when_a_node_dies_another_goes_on_once_its_lease_has_run_out() {
+fn the_runs_of_a_crashed_node_continue_on_another_when_its_lease_expires() {
     virtual_time(async {
         let cluster = Cluster::new();
         let (a, b) = (cluster.node(1).await, cluster.node(2).await);
@@ -142,7 +142,7 @@ fn a_node_that_lost_its_run_writes_nothing_more() {
             .await
             .unwrap();
         pass(minutes(3)).await;
-        // The first node still works, but looks dead for a moment.
+        // The first node still works, but its lease expires.
         cluster.clock.set_clock_error(60_000);
         pass(minutes(1)).await;
         assert_eq!(cluster.seen.take(), [(1, "long"), (2, "long")]);
@@ -161,7 +161,7 @@ fn a_node_that_lost_its_run_writes_nothing_more() {
 
 // B175
 #[test]
-fn a_timer_fires_once_whoever_polls() {
+fn a_timer_fires_once_on_any_node() {
     virtual_time(async {
         let cluster = Cluster::new();
         let nodes = [

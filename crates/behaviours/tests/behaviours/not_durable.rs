@@ -1,4 +1,4 @@
-//! Awaiting, or acting on, what is not durable is an error that says so.
+//! Awaiting, or acting on, something that is not durable is a clear error.
 
 use everstep::{AnyEvent, Ctx, Error, ErrorCode, Failure, Result, Workflows, hours, minutes, secs};
 
@@ -21,7 +21,7 @@ fn fails_with(code: Code, check: impl Fn(&Failure)) {
 }
 
 #[test]
-fn awaiting_a_timer_of_the_runtime_is_an_error_that_says_so() {
+fn awaiting_a_timer_of_the_runtime_is_a_clear_error() {
     fails_with(
         |_| {
             Box::pin(async {
@@ -39,7 +39,7 @@ fn awaiting_a_timer_of_the_runtime_is_an_error_that_says_so() {
 }
 
 #[test]
-fn awaiting_a_channel_after_a_step_is_an_error_that_says_so() {
+fn awaiting_a_channel_after_a_step_is_a_clear_error() {
     fails_with(
         |ctx| {
             Box::pin(async move {
@@ -54,7 +54,7 @@ fn awaiting_a_channel_after_a_step_is_an_error_that_says_so() {
 }
 
 #[test]
-fn acting_on_something_that_is_not_in_the_journal_is_an_error_that_says_where() {
+fn acting_on_a_wake_that_is_not_in_the_journal_is_an_error_with_a_location() {
     fails_with(
         |ctx| {
             Box::pin(async move {
@@ -82,7 +82,7 @@ fn acting_on_something_that_is_not_in_the_journal_is_an_error_that_says_where() 
 }
 
 #[test]
-fn calling_ctx_inside_a_step_is_an_error_that_says_so() {
+fn calling_ctx_inside_a_step_is_a_clear_error() {
     let codes: [Code; 3] = [
         |ctx| Box::pin(async move { ctx.step("outer", || ctx.step("inner", || ok(()))).await }),
         |ctx| Box::pin(async move { ctx.step("outer", || ctx.sleep("inner", secs(1))).await }),
@@ -127,7 +127,7 @@ fn timers_and_channels_inside_a_step_are_fine() {
 }
 
 #[test]
-fn returning_because_of_a_timer_of_the_runtime_is_an_error_that_says_so() {
+fn returning_because_of_a_timer_of_the_runtime_is_a_clear_error() {
     fails_with(
         |ctx| {
             Box::pin(async move {
@@ -144,7 +144,7 @@ fn returning_because_of_a_timer_of_the_runtime_is_an_error_that_says_so() {
 }
 
 #[test]
-fn a_random_number_drawn_inside_a_step_is_an_error_that_says_so() {
+fn drawing_a_random_number_inside_a_step_is_a_clear_error() {
     fails_with(
         |ctx| {
             Box::pin(async move {
@@ -182,7 +182,7 @@ fn a_step_that_was_called_and_is_not_polled_waits_without_holding_up_the_run() {
 }
 
 #[test]
-fn what_wakes_the_code_of_a_suspended_run_keeps_nobody_awake() {
+fn a_wake_of_the_code_of_a_suspended_run_keeps_no_task_busy() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -210,7 +210,7 @@ fn what_wakes_the_code_of_a_suspended_run_keeps_nobody_awake() {
 }
 
 #[test]
-fn using_ctx_from_a_thread_inside_a_poll_is_an_error_that_says_so() {
+fn using_ctx_from_a_thread_inside_a_poll_is_a_clear_error() {
     fails_with(
         |ctx| {
             Box::pin(async move {

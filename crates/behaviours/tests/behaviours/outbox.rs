@@ -14,8 +14,8 @@ use everstep_store::{LocalBus, MemoryStore, Store};
 
 use futures_util::future::{Either, select};
 
-use crate::crash_after_commit::{Story, die_after_every_commit};
-use crate::death::{Death, PlannedCrash};
+use crate::crash_after_commit::{Scenario, crash_after_every_commit};
+use crate::planned_crash::{CrashPlan, PlannedCrash};
 use crate::support::{Ping, json, ok};
 
 /// The runs whose code ran, whichever process ran it.
@@ -96,7 +96,7 @@ fn a_parent_and_its_children_survive_a_crash_after_every_commit() {
                 }),
         )
     };
-    let tell = async |engine: Engine| {
+    let drive = async |engine: Engine| {
         let result = result(&engine, "w", "r", Payload::null()).await;
         assert_eq!(result.as_str(), r#"[2,4,"no luck"]"#);
         assert_eq!(born.take().len(), 2, "each child was born once");
@@ -105,9 +105,9 @@ fn a_parent_and_its_children_survive_a_crash_after_every_commit() {
         assert_eq!(count(&journal, "child_started"), 3);
         assert_eq!(count(&journal, "child_finished"), 3);
     };
-    die_after_every_commit(&Story {
+    crash_after_every_commit(&Scenario {
         define,
-        tell,
+        drive,
         downtime: millis(0),
     });
 }
@@ -129,9 +129,9 @@ fn a_child_that_has_ended_beats_a_timeout_that_is_late() {
                 }),
         )
     };
-    let tell = async |engine: Engine| {
+    let drive = async |engine: Engine| {
         let result = result(&engine, "w", "r", Payload::null()).await;
-        // Whatever the machine was down for: who ended in time, ended in time.
+        // The downtime does not matter: a child that ended in time has ended in time.
         let nap = journal(&engine, "nap").await;
         let last = &nap.last().unwrap().record;
         let run = journal(&engine, "r").await;
@@ -142,15 +142,15 @@ fn a_child_that_has_ended_beats_a_timeout_that_is_late() {
         let in_time = matches!(last.body, Body::Completed(_)) && last.time < deadline.unwrap();
         assert_eq!(result.as_str(), in_time.to_string());
     };
-    die_after_every_commit(&Story {
+    crash_after_every_commit(&Scenario {
         define,
-        tell,
+        drive,
         downtime: minutes(5),
     });
 }
 
 #[test]
-fn what_becomes_of_left_children_survives_a_crash_after_every_commit() {
+fn the_close_policy_of_children_survives_a_crash_after_every_commit() {
     let policies = [
         ParentClose::Cancel,
         ParentClose::Terminate,
@@ -181,7 +181,7 @@ fn what_becomes_of_left_children_survives_a_crash_after_every_commit() {
                 }),
         )
     };
-    let tell = async |engine: Engine| {
+    let drive = async |engine: Engine| {
         result(&engine, "w", "r", Payload::null()).await;
         settle(&engine, "c0", RunStatus::Cancelled).await;
         settle(&engine, "c0-below", RunStatus::Cancelled).await;
@@ -195,9 +195,9 @@ fn what_becomes_of_left_children_survives_a_crash_after_every_commit() {
             assert_eq!(count(&journal, "cancel_requested"), 1, "{run}");
         }
     };
-    die_after_every_commit(&Story {
+    crash_after_every_commit(&Scenario {
         define,
-        tell,
+        drive,
         downtime: millis(0),
     });
 }
@@ -232,7 +232,7 @@ fn messages_between_runs_survive_a_crash_after_every_commit() {
                 }),
         )
     };
-    let tell = async |engine: Engine| {
+    let drive = async |engine: Engine| {
         let start = engine.start_by_name("sink", json(&3)).id("sink");
         start.await.unwrap();
         let own = result(&engine, "w", "r", Payload::null()).await;
@@ -242,9 +242,9 @@ fn messages_between_runs_survive_a_crash_after_every_commit() {
         let got = result(&engine, "sink", "child", json(&3)).await;
         assert_eq!(got.as_str(), "[[10,20,30],null]", "not before its birth");
     };
-    die_after_every_commit(&Story {
+    crash_after_every_commit(&Scenario {
         define,
-        tell,
+        drive,
         downtime: millis(0),
     });
 }
@@ -282,7 +282,7 @@ async fn node(store: &MemoryStore, bus: &LocalBus, n: u64, knows_child: bool) ->
 }
 
 #[test]
-fn a_child_is_started_by_a_node_that_knows_its_workflow() {
+fn a_child_is_started_by_a_node_that_offers_its_workflow() {
     virtual_time(async {
         let store = MemoryStore::new(Arc::new(VirtualRuntime::new(0)));
         let bus = LocalBus::new();
@@ -300,7 +300,7 @@ fn a_child_is_started_by_a_node_that_knows_its_workflow() {
 }
 
 #[test]
-fn an_event_does_not_overtake_the_birth_of_its_run_on_another_node() {
+fn an_event_does_not_overtake_the_creation_of_its_run_on_another_node() {
     virtual_time(async {
         let store = MemoryStore::new(Arc::new(VirtualRuntime::new(0)));
         let bus = LocalBus::new();
@@ -345,11 +345,11 @@ fn an_event_does_not_overtake_the_birth_of_its_run_on_another_node() {
 }
 
 #[test]
-fn what_a_dead_node_caused_is_not_overtaken_by_who_takes_over() {
+fn effects_of_a_crashed_node_are_not_overtaken_by_the_node_that_takes_over() {
     let dies_after = |commits: u64| {
         virtual_time(async move {
             let store = MemoryStore::new(Arc::new(VirtualRuntime::new(0)));
-            let planned_crash = PlannedCrash::new(Death::After(commits));
+            let planned_crash = PlannedCrash::new(CrashPlan::After(commits));
             let mortal = planned_crash.over(Arc::new(store.clone()));
             let process = Arc::new(VirtualRuntime::new(1));
             let first = sender(mortal, process.clone()).await;
@@ -361,12 +361,12 @@ fn what_a_dead_node_caused_is_not_overtaken_by_who_takes_over() {
                 start.await.unwrap().wait_json().await.unwrap();
                 sink.wait_json().await.unwrap();
             };
-            let has_died = match select(Box::pin(run), Box::pin(planned_crash.strikes())).await {
+            let has_crashed = match select(Box::pin(run), Box::pin(planned_crash.crashed())).await {
                 Either::Left(_) => false,
                 Either::Right(_) => true,
             };
             process.crash().await;
-            // Somebody who addresses the run takes it over; no sweep has looked at the outbox by then.
+            // A request takes the run over before a sweep has read the outbox.
             tokio::time::sleep(secs(2)).await;
             if let Ok(run) = second.run("r").await {
                 let _ = run.send_by_name("ping", json(&0), None).await;
@@ -375,7 +375,7 @@ fn what_a_dead_node_caused_is_not_overtaken_by_who_takes_over() {
             let got: Vec<u32> = sink.wait_json().await.unwrap().decode().unwrap();
             assert_eq!(got, [1, 2, 3, 4, 5, 6, 7, 8, 9], "after commit {commits}");
             second.shutdown().await;
-            has_died
+            has_crashed
         })
     };
     let stories = (0..200).take_while(|commits| dies_after(*commits)).count();

@@ -33,7 +33,7 @@ async fn fail_once(ctx: &Ctx<AnyEvent>, passes: &AtomicU32) -> Result<u32> {
 
 // B40, B57, B75
 #[test]
-fn sleeps_waits_and_questions_of_a_failed_pass_end_in_the_next_one() {
+fn sleeps_waits_and_rpcs_of_a_failed_pass_end_in_the_next_one() {
     for_each_store(async |store| {
         let passes = Arc::new(AtomicU32::new(0));
         let code = move |ctx: Ctx<AnyEvent>, (): ()| {

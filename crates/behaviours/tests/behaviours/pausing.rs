@@ -146,7 +146,7 @@ fn an_unknown_run_is_not_found() {
 
 // B145, B148
 #[test]
-fn what_happens_during_a_pause_is_seen_in_order_on_resuming() {
+fn events_during_a_pause_are_seen_in_order_after_resuming() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
@@ -170,7 +170,7 @@ fn what_happens_during_a_pause_is_seen_in_order_on_resuming() {
 
 // B144
 #[test]
-fn a_run_resumed_before_it_came_to_rest_just_goes_on() {
+fn a_run_resumed_before_it_was_paused_continues() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -190,7 +190,7 @@ fn a_run_resumed_before_it_came_to_rest_just_goes_on() {
 
 // B144
 #[test]
-fn pausing_and_completing_at_the_same_moment_leaves_one_or_the_other() {
+fn pausing_and_completing_at_the_same_time_leaves_one_or_the_other() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -209,7 +209,7 @@ fn pausing_and_completing_at_the_same_moment_leaves_one_or_the_other() {
             test.advance(secs(1)).await;
             let status = status_everywhere(&test, &run).await;
             if done.changed() {
-                // Asked while the last step was in flight: its end comes after the pause.
+                // Paused while the last step was in flight: its end is recorded after the pause.
                 assert_eq!(status, RunStatus::Paused);
                 run.resume().await.unwrap();
             } else {

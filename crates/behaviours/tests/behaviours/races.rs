@@ -225,7 +225,7 @@ fn a_parked_race_of_a_timer_and_an_event_is_woken_by_either() {
 }
 
 #[test]
-fn a_result_of_a_loser_that_comes_late_changes_nothing() {
+fn a_late_result_of_a_loser_has_no_effect() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
@@ -280,7 +280,7 @@ fn a_race_without_branches_is_refused() {
 
 // B78
 #[test]
-fn an_event_that_comes_after_the_winner_is_not_taken_by_a_loser() {
+fn an_event_after_the_winner_is_not_taken_by_a_loser() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -315,7 +315,7 @@ fn an_event_that_comes_after_the_winner_is_not_taken_by_a_loser() {
 
 // B40, B78
 #[test]
-fn who_lost_a_race_does_not_run_in_a_later_pass() {
+fn losers_of_a_race_do_not_run_in_a_later_pass() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move {
             let race = ctx
@@ -340,7 +340,7 @@ fn who_lost_a_race_does_not_run_in_a_later_pass() {
         let test = test.start().await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::Retrying).await;
-        // It is there when the second pass comes to the race.
+        // It has arrived when the second pass reaches the race.
         ping(&run, 7).await;
         let ended = tokio::time::timeout(secs(60), output::<(String, u32)>(&run)).await;
         assert_eq!(ended, Ok(("time".to_owned(), 7)));

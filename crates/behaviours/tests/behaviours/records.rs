@@ -78,7 +78,7 @@ fn a_note_before_a_crash_in_the_following_step_is_not_written_twice() {
 
 // B197
 #[test]
-fn records_come_in_order_and_reading_on_has_neither_gap_nor_repetition() {
+fn a_tail_returns_records_in_order_without_gaps_and_repetitions() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move {
             let work = |step: everstep::operation::StepContext| async move {

@@ -15,7 +15,7 @@ use crate::support::{json, output};
 
 // B144
 #[test]
-fn a_result_whose_commit_was_refused_with_its_pause_does_not_wait_for_company() {
+fn a_result_whose_commit_was_refused_with_its_pause_is_written_without_delay() {
     virtual_time(async {
         let process = Arc::new(VirtualRuntime::new(7));
         let memory = MemoryStore::new(process.clone());
@@ -24,7 +24,7 @@ fn a_result_whose_commit_was_refused_with_its_pause_does_not_wait_for_company() 
         let store = Faulty::new(memory, move |_| {
             if is_next.swap(false, Ordering::SeqCst) {
                 let resume = ResumeRequested { by: None };
-                // Nobody hears of it.
+                // The hint is lost.
                 let bus = LocalBus::new();
                 block_on(append_to_inbox(&inbox, &*clock, &bus, resume.into()));
             }

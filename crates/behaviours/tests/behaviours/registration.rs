@@ -1,10 +1,11 @@
-//! Registering workflows: one list, for whoever executes it, and what is refused of it.
+//! Registration of workflows: one list for engines and workers, and its errors.
 
 use std::ops::RangeInclusive;
 
+use everstep::errors::OpenError;
 use everstep::errors::RegisterError;
 use everstep::testing::virtual_time;
-use everstep::{Ctx, Engine, ErrorCode, OpenError, Options, Result, Workflow, Workflows, secs};
+use everstep::{Ctx, Engine, ErrorCode, Options, Result, Workflow, Workflows, secs};
 
 use crate::support::{for_each_store, json, ok, output};
 
@@ -47,7 +48,7 @@ fn a_list_is_executed_as_if_each_of_it_were_registered_by_itself() {
 }
 
 #[test]
-fn what_cannot_be_executed_is_told_when_all_is_started() {
+fn invalid_workflows_are_rejected_at_the_start() {
     struct FromZero;
 
     impl Workflow for FromZero {
@@ -78,7 +79,7 @@ fn what_cannot_be_executed_is_told_when_all_is_started() {
 }
 
 #[test]
-fn a_worker_is_told_of_what_it_cannot_execute_as_an_engine_is() {
+fn a_worker_rejects_invalid_workflows_like_an_engine() {
     let worker = everstep::Worker::connect("http://test").workflows(arithmetic());
     let refused = worker
         .workflows(Workflows::new().function("doubled", doubled))

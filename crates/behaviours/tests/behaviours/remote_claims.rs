@@ -1,4 +1,4 @@
-//! Claims that are not answered, and claims that tell of what the worker does not have.
+//! Claims without a response, and claims with news of runs that the worker does not have.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -55,7 +55,7 @@ fn a_worker_that_waits_for_a_lost_claim_stays_alive() {
 
 const UNKNOWN: &str = "a token of nobody";
 
-/// Tells the worker news of a run that it does not have, once it has one, and remembers what it releases.
+/// Sends the worker news of a run that it does not have, once it has one, and records what it releases.
 struct Misleads {
     inner: Arc<dyn Transport>,
     has_told: Arc<AtomicU32>,

@@ -50,7 +50,7 @@ async fn all_end(runs: &[RunHandle]) {
 }
 
 #[test]
-fn what_finds_no_place_in_the_queue_is_executed_by_another_node() {
+fn runs_that_do_not_fit_into_the_queue_are_executed_by_another_node() {
     virtual_time(async {
         let cluster = Cluster::new();
         let (one, two) = (cluster.node(1).await, cluster.node(2).await);
@@ -90,7 +90,7 @@ fn a_full_queue_is_filled_again_as_it_empties() {
 }
 
 #[test]
-fn a_run_that_waited_is_given_to_its_worker_as_its_journal_is_by_then() {
+fn a_queued_run_is_assigned_with_its_current_journal() {
     virtual_time(async {
         let cluster = Cluster::new();
         let one = cluster.node(1).await;

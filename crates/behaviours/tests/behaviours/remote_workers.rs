@@ -37,7 +37,8 @@ pub(crate) fn serve(engine: &Engine, change: impl FnOnce(&mut Options)) -> Arc<d
     Arc::new(Direct(workers_router(engine, options)))
 }
 
-/// A process with a worker. Its workflow has one step of ten minutes between two short ones, and says who does them.
+/// A process with a worker. Its workflow has one step of ten minutes between two short ones, and records which worker
+/// executes them.
 pub(crate) struct Process {
     worker: Worker,
     pub(crate) runtime: Arc<VirtualRuntime>,
@@ -93,7 +94,7 @@ async fn pass(time: Duration) {
 }
 
 #[test]
-fn the_runs_of_a_worker_that_dies_go_to_another_when_its_time_is_up() {
+fn the_runs_of_a_crashed_worker_are_reassigned_when_its_session_expires() {
     virtual_time(async {
         let (engine, transport) = served().await;
         let first = Process::start(&transport, 11, 10).await;
@@ -112,7 +113,7 @@ fn the_runs_of_a_worker_that_dies_go_to_another_when_its_time_is_up() {
 }
 
 #[test]
-fn a_worker_that_leaves_finishes_its_steps_and_gives_its_runs_back_at_once() {
+fn a_worker_that_shuts_down_finishes_its_steps_and_releases_its_runs_at_once() {
     virtual_time(async {
         let (engine, transport) = served().await;
         let first = Process::start(&transport, 11, 10).await;
@@ -174,7 +175,7 @@ fn a_worker_whose_clock_is_wrong_writes_the_time_of_the_server() {
 }
 
 #[test]
-fn a_server_whose_clock_is_set_takes_no_worker_for_dead_and_no_dead_one_for_alive() {
+fn a_change_of_the_servers_clock_does_not_affect_which_workers_are_alive() {
     virtual_time(async {
         let clock = Arc::new(VirtualRuntime::new(1));
         let (engine, transport) = served_on(clock.clone()).await;
@@ -232,7 +233,7 @@ fn broken() -> TransportError {
 }
 
 #[test]
-fn what_is_not_answered_is_sent_again_and_takes_effect_once() {
+fn requests_without_a_response_are_sent_again_and_take_effect_once() {
     virtual_time(async {
         let (engine, transport) = served().await;
         let unreliable: Arc<dyn Transport> = Arc::new(Unreliable {

@@ -165,7 +165,7 @@ fn a_run_that_is_past_a_removed_operation_skips_it() {
 
 // B179
 #[test]
-fn a_run_in_the_middle_of_a_removed_operation_ends_it_and_goes_on() {
+fn a_run_inside_a_removed_operation_ends_it_and_continues() {
     for kind in [
         RemovedKind::Sleep,
         RemovedKind::Event,
@@ -182,7 +182,7 @@ fn a_run_in_the_middle_of_a_removed_operation_ends_it_and_goes_on() {
             test.advance(minutes(12)).await;
             test.redeploy(|setup| register(setup, kind, Some(kind)))
                 .await;
-            // Nothing tells a sleeping run of new code; it meets it when it is woken, by the sleep beside.
+            // A sleeping run is not notified of new code; it executes it when the other sleep wakes it.
             test.advance(minutes(20)).await;
             assert_eq!(test.calls("follows"), 1, "{kind}");
             let run = test.run("r").await.unwrap();
@@ -203,7 +203,7 @@ fn a_run_in_the_middle_of_a_removed_operation_ends_it_and_goes_on() {
 
 // B179
 #[test]
-fn a_new_run_leaves_a_mark_and_goes_on() {
+fn a_new_run_records_a_mark_and_continues() {
     for kind in KINDS {
         for_each_store(async |store| {
             let mut test = register(store.engine(), kind, Some(kind)).start().await;
@@ -220,7 +220,7 @@ fn a_new_run_leaves_a_mark_and_goes_on() {
 
 // B179
 #[test]
-fn another_kind_in_the_place_of_a_removed_operation_is_a_divergence() {
+fn another_kind_at_the_location_of_a_removed_operation_is_a_divergence() {
     for kind in KINDS {
         let other = if kind == RemovedKind::Step {
             RemovedKind::Race
@@ -294,7 +294,7 @@ async fn given_up(ctx: Ctx, is_removed: bool) -> Result<u32> {
 
 // B179
 #[test]
-fn what_a_removed_operation_gave_up_without_a_word_does_not_hold_the_run() {
+fn operations_that_a_removed_operation_dropped_without_a_record_do_not_block_the_run() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
@@ -316,7 +316,7 @@ fn what_a_removed_operation_gave_up_without_a_word_does_not_hold_the_run() {
 
 // B179
 #[test]
-fn a_child_whose_operation_was_removed_is_left_as_when_the_code_stops_waiting() {
+fn a_child_whose_operation_was_removed_follows_its_close_policy() {
     for on_close in [ParentClose::Cancel, ParentClose::Abandon] {
         for_each_store(async |store| {
             let parent = move |is_removed: bool| {
@@ -350,7 +350,7 @@ fn a_child_whose_operation_was_removed_is_left_as_when_the_code_stops_waiting() 
             })
             .await;
             let run = test.run("r").await.unwrap();
-            // Nothing tells a waiting run of new code.
+            // A waiting run is not notified of new code.
             run.pause().await.unwrap();
             run.resume().await.unwrap();
             assert_eq!(output::<u32>(&run).await, 1);

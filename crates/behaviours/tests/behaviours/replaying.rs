@@ -62,7 +62,7 @@ fn a_recorded_journal_is_replayed_without_side_effects() {
 
 // B196
 #[test]
-fn a_replay_must_come_to_the_recorded_end() {
+fn a_replay_must_reach_the_recorded_end() {
     for_each_store(async |store| {
         let returns = |n: u32| {
             move |ctx: Ctx, _: ()| async move { ctx.step("a", || ok(1)).await.map(|a| a + n) }
@@ -187,7 +187,7 @@ fn development_mode_leaves_sound_code_alone() {
 
 // B196
 #[test]
-fn a_terminated_journal_replays_wherever_it_was_cut_off() {
+fn a_terminated_journal_replays_from_any_end() {
     for_each_store(async |store| {
         let waits = |ctx: Ctx, _: ()| async move {
             let came = ctx

@@ -1,13 +1,13 @@
-//! Requests whose sender looks late: the answer is still there, and it is theirs.
+//! Requests whose sender reads late: the reply is still in the journal.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::pin::pin;
 
+use everstep::errors::RequestError;
 use everstep::journal::{Body, Generation};
 use everstep::{
-    AnyEvent, Ctx, Error, Event, Request, RequestError, Result, Workflows, hours, millis, minutes,
-    secs,
+    AnyEvent, Ctx, Error, Event, Request, Result, Workflows, hours, millis, minutes, secs,
 };
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +37,7 @@ async fn answers(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
 
 // B84
 #[test]
-fn an_answer_outlives_the_iteration_that_gave_it() {
+fn a_reply_survives_the_iteration_that_wrote_it() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -48,7 +48,7 @@ fn an_answer_outlives_the_iteration_that_gave_it() {
         let mut late = pin!(run.request(&Double(21)));
         let unanswered = tokio::time::timeout(secs(1), &mut late).await;
         assert!(unanswered.is_err());
-        // Nobody looks for the first answer while many more are given.
+        // The first reply is not read while many more are written.
         for n in 0..15 {
             assert_eq!(run.request(&Double(n)).await.unwrap(), n * 2);
         }
@@ -80,7 +80,7 @@ async fn asks_back(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
 
 // B84
 #[test]
-fn an_answer_of_the_next_generation_reaches_who_asked_the_one_before() {
+fn a_reply_of_the_next_generation_reaches_the_sender_to_the_previous_one() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -106,7 +106,7 @@ fn an_answer_of_the_next_generation_reaches_who_asked_the_one_before() {
 
 // B84
 #[test]
-fn a_generation_that_knows_nothing_of_the_request_answers_nobody() {
+fn a_generation_without_the_request_does_not_reply() {
     for_each_store(async |store| {
         let test = store
             .engine()

@@ -74,7 +74,7 @@ fn rich_results_are_equal_live_and_replayed() {
 
 // B6
 #[test]
-fn floats_come_back_bit_for_bit() {
+fn floats_are_restored_bit_for_bit() {
     for_each_store(async |store| {
         let test = store
             .engine()

@@ -48,7 +48,7 @@ async fn delays(
 
 // B25, B31, B199
 #[test]
-fn a_step_is_retried_as_often_and_after_as_long_as_its_policy_says() {
+fn a_step_is_retried_according_to_its_policy() {
     for (retry, expected) in [
         (Retry::none(), vec![]),
         (Retry::constant(3, secs(2)), vec![2, 2, 2]),
@@ -108,7 +108,7 @@ fn a_step_overrides_its_workflow_which_overrides_the_defaults() {
 
 // B27
 #[test]
-fn between_attempts_the_run_is_parked_and_says_so() {
+fn between_attempts_the_run_is_parked_with_the_status_retrying() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -246,7 +246,7 @@ fn retry_if_decides_which_errors_are_retried() {
 }
 
 #[test]
-fn an_error_can_say_when_to_retry() {
+fn an_error_can_set_the_delay_of_its_retry() {
     for_each_store(async |store| {
         let test = store
             .engine()

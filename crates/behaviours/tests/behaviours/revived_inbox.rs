@@ -22,7 +22,7 @@ async fn sends(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
     Ok(ctx.event::<Ping>().await?.0)
 }
 
-/// Takes pings until one says 0.
+/// Takes pings until one is 0.
 async fn sink(ctx: Ctx<AnyEvent>, (): ()) -> Result<Vec<u32>> {
     let mut got = Vec::new();
     loop {
@@ -33,7 +33,7 @@ async fn sink(ctx: Ctx<AnyEvent>, (): ()) -> Result<Vec<u32>> {
     }
 }
 
-/// The effect of [`sends`] is in the store again, as if whoever delivered it had died before taking it away.
+/// Puts the effect of [`sends`] into the store again, as if the node that delivered it had crashed before removing it.
 async fn undo_removal(store: &TestStore) {
     let store = store.open();
     let name = StreamName::of_run(&RunId::new("r").unwrap(), Generation::FIRST);
@@ -68,7 +68,7 @@ async fn undo_removal(store: &TestStore) {
 
 // B151
 #[test]
-fn a_message_that_an_earlier_life_had_does_not_come_again() {
+fn a_message_to_an_earlier_generation_is_not_delivered_again() {
     for_each_store(async |store| {
         for (id, restarts) in [("recovered", false), ("restarted", true)] {
             println!("{id}");
@@ -155,7 +155,7 @@ fn revive(store: &MemoryStore, id: &str) {
 
 // B151
 #[test]
-fn a_message_to_a_run_that_is_revived_at_that_very_moment_comes_to_its_next_life() {
+fn a_message_during_a_revival_reaches_the_next_generation() {
     virtual_time(async {
         let memory = MemoryStore::new(Arc::new(VirtualRuntime::new(0)));
         let (inner, is_revived) = (memory.clone(), Arc::new(AtomicBool::new(false)));
@@ -179,7 +179,7 @@ fn a_message_to_a_run_that_is_revived_at_that_very_moment_comes_to_its_next_life
         tokio::time::sleep(secs(1)).await;
         let sender = engine.start_by_name("w", json(&())).id("r");
         sender.await.unwrap();
-        // Nobody told the engine of the new life: its sweep finds it.
+        // The engine got no hint of the new generation: its sweep finds it.
         tokio::time::sleep(minutes(1)).await;
         assert!(is_revived.load(Ordering::SeqCst));
         ping(&target, 0).await;

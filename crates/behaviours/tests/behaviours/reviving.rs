@@ -94,7 +94,7 @@ fn a_restart_wipes_steps_timers_and_events() {
         test.advance(minutes(30)).await;
         run.restart().await.unwrap();
         test.advance(minutes(45)).await;
-        // The sleep began anew, and the event of the first life is not there.
+        // The sleep began again, and the event of the first generation is not kept.
         assert_eq!(run.status().await.unwrap(), RunStatus::Sleeping);
         test.advance(minutes(30)).await;
         assert_eq!(run.status().await.unwrap(), RunStatus::Waiting);
@@ -172,7 +172,11 @@ fn a_live_run_restarts_from_a_step_unless_another_is_running_outside_the_cut() {
         let refused = run.restart_from("b").await.unwrap_err();
         assert_eq!(refused.code(), ErrorCode::WrongState);
         assert!(refused.to_string().contains("`long:0`"), "{refused}");
-        assert_eq!(run.generation().await.unwrap(), Generation(1), "it goes on");
+        assert_eq!(
+            run.generation().await.unwrap(),
+            Generation(1),
+            "it continues"
+        );
         test.advance(secs(10)).await;
         run.restart_from("b").await.unwrap();
         assert_eq!(output::<u32>(&run).await, 8);
@@ -247,7 +251,7 @@ fn a_failed_run_is_recovered_where_it_failed_with_its_attempts_counted_anew() {
 
 // B47
 #[test]
-fn a_cancelled_a_terminated_and_a_force_failed_run_go_on_where_they_were() {
+fn cancelled_terminated_and_force_failed_runs_continue_where_they_were() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -305,7 +309,7 @@ fn lists_handles_and_waits_follow_the_latest_generation() {
         });
         test.advance(secs(1)).await;
         run.restart().reason("again").await.unwrap();
-        // Who waited sees the end of the life they waited for.
+        // A wait returns the end of the generation that it began with.
         let ended = waiting.await.unwrap();
         assert!(matches!(ended, Err(WaitError::Terminated(Some(reason))) if reason == "again"));
         test.advance(minutes(61)).await;
@@ -338,7 +342,7 @@ impl Rpc for Approve {
 
 // B151
 #[test]
-fn open_questions_are_asked_under_new_ids_and_timers_keep_their_time() {
+fn open_rpcs_get_new_ids_and_timers_keep_their_time() {
     for_each_store(async |store| {
         let code = |ctx: Ctx<AnyEvent>, (): ()| async move {
             let (answer, event) = futures_util::future::join(
@@ -374,7 +378,7 @@ fn open_questions_are_asked_under_new_ids_and_timers_keep_their_time() {
 
 // B150
 #[test]
-fn a_restart_counts_once_however_often_the_process_dies_around_it() {
+fn a_restart_takes_effect_once_at_any_crash_point() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
@@ -429,7 +433,7 @@ fn reviving_from_two_sides_at_once_makes_one_generation() {
 
 // B151
 #[test]
-fn a_restart_does_not_take_for_done_what_was_undone() {
+fn a_restart_does_not_treat_undone_steps_as_done() {
     for_each_store(async |store| {
         let test = store
             .engine()

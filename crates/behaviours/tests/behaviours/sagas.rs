@@ -1,4 +1,4 @@
-//! Sagas: steps that say how they are undone, and runs that undo them when they fail.
+//! Sagas: steps with undos, and runs that undo them when they fail.
 
 mod undos;
 
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::support::{Seen, fail, failure, for_each_store, ok, output, start};
 
-/// A step that is done at once and says when it is undone.
+/// A step that completes at once and records its undo.
 pub(crate) async fn done(
     ctx: &Ctx<AnyEvent>,
     name: &'static str,
@@ -130,7 +130,7 @@ fn a_run_that_succeeds_undoes_nothing() {
 
 // B126
 #[test]
-fn steps_that_ran_side_by_side_are_undone_in_reverse_order_of_completion() {
+fn concurrent_steps_are_undone_in_reverse_order_of_completion() {
     for_each_store(async |store| {
         let seen = Seen::new();
         let undone = seen.clone();

@@ -54,7 +54,7 @@ fn a_rollback_that_waits_for_a_retry_is_rolling_back_and_costs_no_memory() {
 
 // B159
 #[test]
-fn an_undo_in_flight_when_the_engine_shuts_down_ends_and_the_next_process_goes_on() {
+fn an_undo_in_flight_at_shutdown_ends_and_the_next_process_continues() {
     for_each_store(async |store| {
         let seen = Seen::new();
         let undone = seen.clone();
@@ -157,7 +157,7 @@ fn development_mode_and_replay_accept_what_rollbacks_leave_in_a_journal() {
 }
 
 #[test]
-fn code_that_gives_no_undo_any_more_is_parked_before_anything_is_undone() {
+fn code_that_no_longer_supplies_an_undo_is_parked_before_anything_is_undone() {
     for_each_store(async |store| {
         let seen = Seen::new();
         let undone = seen.clone();
@@ -309,7 +309,7 @@ fn a_payload_of_another_type_and_one_that_cannot_be_recorded_are_errors() {
 }
 
 #[test]
-fn the_undo_of_a_sensitive_step_gets_the_true_value_and_nobody_else_does() {
+fn only_the_undo_of_a_sensitive_step_receives_the_true_value() {
     for_each_store(async |store| {
         let seen = Seen::new();
         let undone = seen.clone();

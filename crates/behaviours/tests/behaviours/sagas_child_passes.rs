@@ -54,7 +54,7 @@ async fn noted(ctx: &Ctx, waits: bool, seen: &Seen<(String, String)>) -> Result<
 
 // B40
 #[test]
-fn a_child_that_completes_after_another_was_started_in_its_place_is_undone_too() {
+fn a_child_that_completes_after_its_replacement_started_is_undone_too() {
     for_each_store(async |store: &TestStore| {
         let seen = Seen::new();
         let (own, setup) = (seen.clone(), with_child(store.engine(), &Seen::new()));
@@ -92,7 +92,7 @@ fn a_child_that_completes_after_another_was_started_in_its_place_is_undone_too()
 
 // B166
 #[test]
-fn a_later_pass_takes_over_a_child_that_completed_though_it_was_given_up() {
+fn a_later_pass_adopts_a_child_that_completed_after_it_was_abandoned() {
     for_each_store(async |store: &TestStore| {
         let setup = with_child(store.engine(), &Seen::new());
         let code = move |ctx: Ctx, (): ()| async move {

@@ -18,7 +18,7 @@ use crate::support::{
     Ping, Seen, TestStore, failure, for_each_store, json, ok, output, ping, restart, start,
 };
 
-/// A child that says what it did and undoes it when it fails or is cancelled.
+/// A child that records its effects and undoes them when it fails or is cancelled.
 pub(crate) fn with_child(setup: TestEngineBuilder, seen: &Seen<String>) -> TestEngineBuilder {
     let seen = seen.clone();
     setup.workflows(
@@ -120,7 +120,7 @@ fn a_child_that_failed_has_undone_itself() {
 
 // B135
 #[test]
-fn an_undo_of_a_child_knows_which_run_it_was_and_why_and_is_retried() {
+fn the_undo_of_a_child_receives_its_run_and_the_reason_and_is_retried() {
     for_each_store(async |store: &TestStore| {
         let seen = Seen::new();
         let (own, setup) = (seen.clone(), with_child(store.engine(), &Seen::new()));
@@ -143,7 +143,7 @@ fn an_undo_of_a_child_knows_which_run_it_was_and_why_and_is_retried() {
                 Err::<(), _>(Error::fatal("no"))
             }
         };
-        // Like a step of the workflow, unless it says otherwise.
+        // Like a step of the workflow by default.
         let options = Options::new().retry(Retry::constant(2, minutes(1)));
         let test = setup
             .workflows(Workflows::new().function_with("w", options, code))
@@ -270,7 +270,7 @@ fn a_cancelled_run_undoes_the_child_that_completed_and_cancels_the_one_that_did_
 }
 
 #[test]
-fn a_child_that_nobody_waited_for_any_more_is_undone_if_it_completed_all_the_same() {
+fn a_child_that_completes_after_the_code_stopped_waiting_is_undone() {
     for_each_store(async |store: &TestStore| {
         let seen = Seen::new();
         let (own, setup) = (seen.clone(), with_child(store.engine(), &seen));
@@ -302,7 +302,7 @@ fn a_child_that_nobody_waited_for_any_more_is_undone_if_it_completed_all_the_sam
 
 // B134
 #[test]
-fn the_rollback_of_a_child_goes_on_in_the_next_process() {
+fn the_rollback_of_a_child_continues_in_the_next_process() {
     for_each_store(async |store: &TestStore| {
         let seen = Seen::new();
         let (own, setup) = (seen.clone(), with_child(store.engine(), &Seen::new()));
@@ -348,7 +348,7 @@ fn the_rollback_of_a_child_goes_on_in_the_next_process() {
 }
 
 #[test]
-fn a_rollback_that_the_code_asks_for_undoes_children_and_the_code_goes_on() {
+fn an_explicit_rollback_undoes_children_and_the_code_continues() {
     for_each_store(async |store: &TestStore| {
         let seen = Seen::new();
         let (own, setup) = (seen.clone(), with_child(store.engine(), &seen));

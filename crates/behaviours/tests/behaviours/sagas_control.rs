@@ -1,4 +1,4 @@
-//! Sagas that are steered from outside while they run and while they roll back; each wherever the process dies.
+//! Control of sagas while they run and while they roll back, with a crash at every commit.
 
 use everstep::journal::Body;
 use everstep::journal::record::{
@@ -7,7 +7,7 @@ use everstep::journal::record::{
 use everstep::{AnyEvent, Ctx, Error, ErrorCode, Failure, Options, Retry, RunStatus, millis};
 
 use crate::crash_points::{CrashPoints, Effects, Ended};
-use crate::death::Death;
+use crate::planned_crash::CrashPlan;
 use crate::sagas_crashes::{ALL, assert_effects, is_rolled_back, three_steps, traced, undone};
 use crate::support::json;
 
@@ -27,7 +27,7 @@ fn error_of(ended: &Ended) -> &Failure {
     match end(ended) {
         Body::Failed(end) => &end.error,
         Body::RollbackFailed(end) => &end.error,
-        other => panic!("{:?}: it ended with {other:?}", ended.death),
+        other => panic!("{:?}: it ended with {other:?}", ended.plan),
     }
 }
 
@@ -74,12 +74,12 @@ fn a_step_in_flight_when_the_run_is_cancelled_ends_first_and_is_undone_too() {
     .when("step_started slow:0", cancel(true))
     .check(|ended| {
         assert_eq!(ended.status, RunStatus::Cancelled);
-        // Nobody knows what a process that died in the middle of the step had done.
+        // A process that crashed during the step may have had effects.
         let lines = ended.journal.lines();
         if lines.iter().any(|line| line == "step_completed slow:0") {
             assert_effects(ended, &["do a", "do slow", "undo slow 5", "undo a"]);
         } else {
-            assert_ne!(ended.death, Death::Never);
+            assert_ne!(ended.plan, CrashPlan::Never);
             assert_eq!(undone(ended), ["a:0"]);
         }
     });
@@ -104,7 +104,7 @@ fn a_deadline_that_passes_during_a_rollback_is_ignored() {
 }
 
 #[test]
-fn events_that_come_during_a_rollback_neither_stop_nor_repeat_it() {
+fn events_during_a_rollback_neither_stop_nor_repeat_it() {
     let event = |n: u32| Event {
         name: everstep::Name::new("ping").unwrap(),
         payload: json(&n),
@@ -171,7 +171,7 @@ fn a_run_that_an_operator_makes_fail_rolls_back() {
 
 // B129, B137
 #[test]
-fn an_undo_that_fails_for_good_is_the_same_end_wherever_the_process_dies() {
+fn an_undo_that_fails_for_good_ends_the_run_in_the_same_way_at_any_crash_point() {
     CrashPoints::of(|ctx: Ctx<AnyEvent>, effects: Effects| async move {
         traced(&ctx, &effects, "a", 0).await?;
         ctx.step("b", || async { Ok::<_, Error>(1) })
@@ -192,7 +192,7 @@ fn an_undo_that_fails_for_good_is_the_same_end_wherever_the_process_dies() {
 
 // B138
 #[test]
-fn an_undo_that_fails_for_good_after_a_cancellation_says_so() {
+fn an_undo_that_fails_for_good_after_a_cancellation_is_reported() {
     CrashPoints::of(|ctx: Ctx<AnyEvent>, _: Effects| async move {
         ctx.step("b", || async { Ok::<_, Error>(1) })
             .undo(|_| async { Err::<(), _>(Error::fatal("no")) })

@@ -1,11 +1,11 @@
-//! Sagas whose process dies around every commit: what is undone, in which order and how often, does not depend on it.
+//! Sagas whose process crashes around every commit: what is undone, in which order and how often, does not depend on it.
 
 use everstep::journal::Body;
 use everstep::journal::record::{CancelRequested, PauseRequested, ResumeRequested};
 use everstep::{AnyEvent, Ctx, Error, Options, Result, Retry, RunStatus, millis};
 
 use crate::crash_points::{CrashPoints, Effects, Ended};
-use crate::death::Death;
+use crate::planned_crash::CrashPlan;
 
 /// A step whose work and undo both leave a trace outside; the undo fails so many times first.
 pub(crate) async fn traced(
@@ -44,10 +44,10 @@ pub(crate) fn assert_effects(ended: &Ended, expected: &[&str]) {
     let mut effects = ended.effects.clone();
     let before = effects.len();
     effects.dedup();
-    assert_eq!(effects, expected, "{:?}", ended.death);
+    assert_eq!(effects, expected, "{:?}", ended.plan);
     let repeated = before - effects.len();
-    assert!(repeated <= 1, "{:?}: {repeated} repeated", ended.death);
-    assert!(ended.death != Death::Never || repeated == 0);
+    assert!(repeated <= 1, "{:?}: {repeated} repeated", ended.plan);
+    assert!(ended.plan != CrashPlan::Never || repeated == 0);
 }
 
 pub(crate) fn undone(ended: &Ended) -> Vec<String> {
@@ -69,14 +69,14 @@ pub(crate) const ALL: [&str; 6] = ["do a", "do b", "do c", "undo c", "undo b", "
 
 // B126, B134
 #[test]
-fn a_rollback_survives_the_death_of_its_process_after_every_commit() {
+fn a_rollback_survives_a_crash_after_every_commit() {
     CrashPoints::of(|ctx: Ctx<AnyEvent>, effects: Effects| async move {
         three_steps(&ctx, &effects).await?;
         Err(Error::fatal("stop"))
     })
     .check(|ended| {
         assert_effects(ended, &ALL);
-        assert_eq!(undone(ended), ["c:0", "b:0", "a:0"], "{:?}", ended.death);
+        assert_eq!(undone(ended), ["c:0", "b:0", "a:0"], "{:?}", ended.plan);
         assert_eq!(ended.status, RunStatus::Failed);
         assert!(is_rolled_back(ended));
     });
@@ -84,7 +84,8 @@ fn a_rollback_survives_the_death_of_its_process_after_every_commit() {
 
 // B134
 #[test]
-fn a_rollback_that_the_code_asks_for_survives_it_too_and_later_steps_are_undone_alone() {
+fn an_explicit_rollback_survives_a_crash_after_every_commit_and_later_steps_are_undone_separately()
+{
     CrashPoints::of(|ctx: Ctx<AnyEvent>, effects: Effects| async move {
         three_steps(&ctx, &effects).await?;
         ctx.rollback().await?;
@@ -99,7 +100,7 @@ fn a_rollback_that_the_code_asks_for_survives_it_too_and_later_steps_are_undone_
 
 // B138
 #[test]
-fn a_cancelled_run_that_rolls_back_survives_it() {
+fn a_cancelled_run_that_rolls_back_survives_a_crash_after_every_commit() {
     let cancel = CancelRequested {
         by: None,
         reason: Some("changed my mind".to_owned()),
@@ -120,7 +121,7 @@ fn a_cancelled_run_that_rolls_back_survives_it() {
 
 // B138
 #[test]
-fn a_cancellation_in_the_middle_of_a_rollback_changes_nothing_wherever_the_process_dies() {
+fn a_cancellation_during_a_rollback_has_no_effect_at_any_crash_point() {
     let cancel = CancelRequested {
         by: None,
         reason: None,
@@ -139,7 +140,7 @@ fn a_cancellation_in_the_middle_of_a_rollback_changes_nothing_wherever_the_proce
 }
 
 #[test]
-fn a_run_past_its_deadline_rolls_back_wherever_the_process_dies() {
+fn a_run_past_its_deadline_rolls_back_at_any_crash_point() {
     CrashPoints::of(|ctx: Ctx<AnyEvent>, effects: Effects| async move {
         three_steps(&ctx, &effects).await?;
         ctx.sleep("long", millis(100_000)).await?;
@@ -155,7 +156,7 @@ fn a_run_past_its_deadline_rolls_back_wherever_the_process_dies() {
 }
 
 #[test]
-fn steps_of_earlier_passes_are_undone_wherever_the_process_dies() {
+fn steps_of_earlier_passes_are_undone_at_any_crash_point() {
     CrashPoints::of(|ctx: Ctx<AnyEvent>, effects: Effects| async move {
         let pass = ctx.metadata().attempt;
         if pass == 1 {
@@ -174,7 +175,7 @@ fn steps_of_earlier_passes_are_undone_wherever_the_process_dies() {
 
 // B140
 #[test]
-fn a_pause_in_the_middle_of_a_rollback_holds_it_until_it_is_resumed_wherever_the_process_dies() {
+fn a_pause_during_a_rollback_holds_until_it_is_resumed_at_any_crash_point() {
     let pause = PauseRequested {
         by: None,
         reason: None,
@@ -215,7 +216,7 @@ fn a_process_that_takes_over_a_paused_rollback_begins_no_undo() {
         assert!(
             !paused.any(|line| line == "undo_started c:0"),
             "{:?}: {lines:?}",
-            ended.death
+            ended.plan
         );
     });
 }

@@ -1,4 +1,4 @@
-//! Rollbacks that the code asks for, and that it goes on after.
+//! Explicit rollbacks, after which the code continues.
 
 use std::ops::ControlFlow;
 
@@ -14,7 +14,7 @@ use crate::support::{Ping, Seen, failure, for_each_store, ok, output, restart, s
 
 // B126
 #[test]
-fn a_rollback_undoes_what_is_done_and_the_code_goes_on() {
+fn a_rollback_undoes_completed_steps_and_the_code_continues() {
     for_each_store(async |store| {
         let seen = Seen::new();
         let undone = seen.clone();
@@ -48,7 +48,7 @@ fn a_rollback_undoes_what_is_done_and_the_code_goes_on() {
 
 // B131
 #[test]
-fn the_undos_of_an_explicit_rollback_are_told_why() {
+fn the_undos_of_an_explicit_rollback_receive_the_reason() {
     for_each_store(async |store| {
         let seen = Seen::new();
         let undone = seen.clone();
@@ -87,7 +87,7 @@ fn the_undos_of_an_explicit_rollback_are_told_why() {
 
 // B129
 #[test]
-fn a_rollback_that_cannot_undo_something_says_so_and_stops_there() {
+fn a_rollback_stops_with_an_error_at_an_undo_that_fails() {
     for_each_store(async |store| {
         let seen = Seen::new();
         let undone = seen.clone();
@@ -219,7 +219,7 @@ fn a_rollback_in_one_branch_leaves_steps_in_flight_in_another_alone() {
 
 // B134
 #[test]
-fn two_branches_may_roll_back_at_once_and_a_rollback_nobody_awaits_goes_on() {
+fn two_branches_may_roll_back_concurrently_and_a_dropped_rollback_continues() {
     CrashPoints::of(|ctx: Ctx<AnyEvent>, effects: Effects| async move {
         traced(&ctx, &effects, "a", 1).await?;
         let first = async { ctx.rollback().await };
@@ -238,14 +238,14 @@ fn two_branches_may_roll_back_at_once_and_a_rollback_nobody_awaits_goes_on() {
     .check(|ended| {
         let mut undone = undone(ended);
         undone.sort();
-        assert_eq!(undone, ["a:0", "b:0"], "{:?}", ended.death);
+        assert_eq!(undone, ["a:0", "b:0"], "{:?}", ended.plan);
         assert_eq!(ended.status, RunStatus::Completed);
     });
 }
 
 // B134
 #[test]
-fn code_that_gives_up_a_rollback_and_fails_undoes_the_rest_wherever_its_process_dies() {
+fn code_that_drops_a_rollback_and_fails_undoes_the_rest_at_any_crash_point() {
     CrashPoints::of(|ctx: Ctx<AnyEvent>, effects: Effects| async move {
         traced(&ctx, &effects, "a", 0).await?;
         traced(&ctx, &effects, "b", 1).await?;
@@ -268,7 +268,7 @@ fn code_that_gives_up_a_rollback_and_fails_undoes_the_rest_wherever_its_process_
 
 // B138
 #[test]
-fn a_rollback_that_the_code_asked_for_ends_before_a_cancelled_run_does() {
+fn an_explicit_rollback_ends_before_a_cancelled_run() {
     let cancel = everstep::journal::record::CancelRequested {
         by: None,
         reason: None,
@@ -292,7 +292,7 @@ fn a_rollback_that_the_code_asked_for_ends_before_a_cancelled_run_does() {
 
 // B142
 #[test]
-fn a_point_of_no_return_in_an_iteration_holds_when_the_iteration_is_gone() {
+fn a_point_of_no_return_survives_the_iteration_that_set_it() {
     for_each_store(async |store| {
         let seen = Seen::new();
         let own = seen.clone();
@@ -332,7 +332,7 @@ fn a_point_of_no_return_in_an_iteration_holds_when_the_iteration_is_gone() {
     });
 }
 
-/// Waits for something that it called before it rolled back, so that nothing says that it goes on after that.
+/// Waits for an operation that it called before the rollback, so that no record shows that it continues after it.
 async fn waits_beside_its_rollback(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
     let waits = ctx.event::<Ping>();
     let rolls_back = async {

@@ -29,7 +29,7 @@ async fn run_with(body: &Body, before: u64) -> (Vec<Entry>, Vec<String>, u64) {
     let store = Faulty::new(memory, move |call| {
         count.store(call + 1, Ordering::SeqCst);
         if call == before && is_created.get().is_some() {
-            // Nobody hears of it.
+            // The hint is lost.
             let bus = LocalBus::new();
             block_on(append_to_inbox(&inbox, &*clock, &bus, body.clone()));
         }
@@ -86,7 +86,7 @@ fn done(journal: &[Entry]) -> usize {
 
 // B138, B156
 #[test]
-fn a_cancellation_is_first_or_changes_nothing_wherever_it_lands() {
+fn a_cancellation_at_any_point_takes_effect_first_or_not_at_all() {
     for rollback in [false, true] {
         let cancel: Body = CancelRequested {
             by: None,
@@ -124,7 +124,7 @@ fn a_cancellation_is_first_or_changes_nothing_wherever_it_lands() {
 }
 
 #[test]
-fn a_deadline_passes_first_or_changes_nothing_wherever_it_lands() {
+fn a_deadline_at_any_point_takes_effect_first_or_not_at_all() {
     let deadline = everstep::journal::Timestamp::from_millis(0);
     let passed: Body = DeadlinePassed { deadline }.into();
     let mut before = 0;

@@ -66,7 +66,7 @@ fn property_type(schema: &Payload, property: &str) -> Value {
 }
 
 #[test]
-fn what_does_not_fit_a_schema_is_refused_before_it_is_stored() {
+fn payloads_that_do_not_fit_a_schema_are_refused_before_they_are_stored() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -95,7 +95,7 @@ fn what_does_not_fit_a_schema_is_refused_before_it_is_stored() {
 }
 
 #[test]
-fn declared_types_have_schemas_and_questions_carry_theirs() {
+fn declared_types_and_rpcs_have_schemas() {
     for_each_store_in_process(async |store| {
         let test = store
             .engine()

@@ -12,7 +12,7 @@ use crate::support::{Ping, Seen, failure, for_each_store, json, ok, output, ping
 
 // B183
 #[test]
-fn a_step_under_way_is_skipped_and_its_work_is_stopped() {
+fn a_step_in_flight_is_skipped_and_its_work_is_stopped() {
     for_each_store(async |store| {
         let seen: Seen<&str> = Seen::new();
         let saw = seen.clone();
@@ -87,7 +87,7 @@ fn a_step_between_two_attempts_gets_an_edited_result() {
 
 // B183
 #[test]
-fn what_has_its_result_cannot_be_changed_in_place() {
+fn operations_with_a_result_cannot_be_settled() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -119,7 +119,7 @@ fn what_has_its_result_cannot_be_changed_in_place() {
 
 // B183
 #[test]
-fn skipping_and_completing_at_the_same_moment_the_first_in_the_journal_wins() {
+fn of_a_concurrent_skip_and_completion_the_first_in_the_journal_wins() {
     for_each_store(async |store| {
         let code = |ctx: Ctx<AnyEvent>, (): ()| async move {
             let a: u32 = ctx.step("a", || slow(10, 1)).await?;
@@ -159,7 +159,7 @@ fn skipping_and_completing_at_the_same_moment_the_first_in_the_journal_wins() {
 
 // B183
 #[test]
-fn an_operation_made_to_fail_fails_with_the_operators_words() {
+fn an_operation_failed_by_an_operator_has_the_operators_message() {
     for_each_store(async |store| {
         let code = |ctx: Ctx<AnyEvent>, (): ()| async move {
             let step = ctx.try_step("s", || slow(600_000, 1u32)).await?;
@@ -204,7 +204,7 @@ fn an_operation_made_to_fail_fails_with_the_operators_words() {
 
 // B183
 #[test]
-fn a_whole_run_can_be_made_to_fail() {
+fn a_whole_run_can_be_failed() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -292,7 +292,7 @@ fn a_settled_step_needs_no_worker_to_be_recorded() {
 
 // B183
 #[test]
-fn a_wait_whose_event_has_come_is_not_made_to_fail() {
+fn a_wait_whose_event_has_arrived_cannot_be_failed() {
     for_each_store(async |store| {
         let code = |ctx: Ctx<AnyEvent>, (): ()| async move {
             Ok::<_, Error>(ctx.event::<Ping>().await?.0)
@@ -320,7 +320,7 @@ fn a_wait_whose_event_has_come_is_not_made_to_fail() {
 
 // B183
 #[test]
-fn a_run_overruled_amid_other_requests_is_taken_up_again_at_once() {
+fn a_run_settled_amid_other_requests_is_executed_again_at_once() {
     for_each_store(async |store| {
         let code = |ctx: Ctx<AnyEvent>, (): ()| async move {
             let a: u32 = ctx.step("a", || slow(600_000, 1)).await?;
@@ -378,9 +378,16 @@ fn between_two_executions_no_operation_can_be_made_to_fail_but_the_run_can() {
         for place in ["ping:0", "s"] {
             let refused = run.fail_operation(place, "no").await.unwrap_err();
             assert_eq!(refused.code(), ErrorCode::WrongState);
+            let message = refused.to_string();
             assert!(
-                refused.to_string().contains("make the whole run fail"),
-                "{refused}"
+                message.contains("its function failed and is retried at "),
+                "{message}"
+            );
+            assert!(
+                message.ends_with(
+                    "so no operation is in progress; make the whole run fail, or try again then"
+                ),
+                "{message}"
             );
         }
         assert_eq!(run.journal().await.unwrap(), before);

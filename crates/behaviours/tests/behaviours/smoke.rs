@@ -38,7 +38,7 @@ impl Workflow for Payment {
 }
 
 #[test]
-fn a_payment_goes_through_all_its_stations() {
+fn a_payment_passes_through_all_its_stages() {
     virtual_time(async {
         let runtime = Arc::new(VirtualRuntime::new(1));
         let engine = Engine::in_memory()

@@ -40,7 +40,7 @@ fn one_id_is_one_run_however_often_it_is_started() {
 }
 
 #[test]
-fn a_run_remembers_the_place_in_a_trace_from_which_it_was_started() {
+fn a_run_keeps_the_trace_context_of_its_start() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -145,7 +145,7 @@ fn one_idempotency_key_is_one_run_even_if_many_start_at_once() {
 
 // B164
 #[test]
-fn a_run_whose_workflow_nobody_offers_waits_and_says_so() {
+fn a_run_of_an_unregistered_workflow_waits_and_why_explains_it() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
@@ -266,7 +266,7 @@ fn a_run_left_behind_waiting_is_woken_by_an_event_after_a_restart() {
 
 // B159
 #[test]
-fn shutting_down_refuses_new_work_and_the_next_engine_goes_on() {
+fn shutting_down_refuses_new_work_and_the_next_engine_continues() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move {
             let short = || async {

@@ -95,7 +95,7 @@ fn a_step_too_many_rolls_back_and_no_attempt_to_catch_it_succeeds() {
 
 // B23
 #[test]
-fn a_loop_of_steps_that_must_not_fail_is_ended_by_the_limit_too() {
+fn a_loop_of_best_effort_steps_is_ended_by_the_limit_too() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, (): ()| async move {
             loop {
@@ -118,7 +118,7 @@ fn a_loop_of_steps_that_must_not_fail_is_ended_by_the_limit_too() {
 
 // B23
 #[test]
-fn of_steps_that_run_side_by_side_only_those_beyond_the_limit_fail() {
+fn of_concurrent_steps_only_those_beyond_the_limit_fail() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, (): ()| async move {
             let steps = (0..4_u32).map(|n| ctx.step("side", move || ok(n)));
@@ -170,7 +170,7 @@ fn iterations_that_have_ended_do_not_count() {
 }
 
 #[test]
-fn a_run_that_failed_by_its_limit_goes_on_with_a_higher_one() {
+fn a_run_that_failed_at_its_step_limit_continues_with_a_higher_one() {
     for_each_store(async |store| {
         let limited = |max| Options::new().steps_max(max);
         let setup =

@@ -246,7 +246,7 @@ fn replaying_an_unchanged_history_writes_nothing() {
 
 // B24
 #[test]
-fn the_first_input_is_used_whatever_comes_later() {
+fn the_first_input_is_used_despite_later_starts() {
     for_each_store(async |store| {
         let mut test = store
             .engine()

@@ -1,4 +1,4 @@
-//! A store that fails: nobody waits for ever, runs go on when it works again, and the engine can always be ended.
+//! A store that fails: no request waits for ever, runs continue when it works again, and the engine can always be shut down.
 
 mod damaged_runs;
 mod failing;
@@ -45,7 +45,7 @@ async fn steps(ctx: Ctx, _: ()) -> everstep::Result<u32> {
 }
 
 #[test]
-fn a_run_goes_on_when_the_store_is_back_after_a_long_time() {
+fn a_run_continues_after_a_long_outage_of_the_store() {
     virtual_time(async {
         let (store, runtime) = memory();
         let engine = Engine::on_store(store.clone()).runtime(runtime);
@@ -65,7 +65,7 @@ fn a_run_goes_on_when_the_store_is_back_after_a_long_time() {
 }
 
 #[test]
-fn a_run_goes_on_after_its_journal_could_not_be_read() {
+fn a_run_continues_after_its_journal_could_not_be_read() {
     virtual_time(async {
         let (store, runtime) = memory();
         let engine = Engine::on_store(store.clone()).runtime(runtime);
@@ -90,7 +90,7 @@ fn a_run_goes_on_after_its_journal_could_not_be_read() {
 }
 
 #[test]
-fn a_run_that_is_executed_is_not_taken_back() {
+fn a_run_that_is_being_executed_is_not_reclaimed() {
     virtual_time(async {
         let (store, runtime) = memory();
         let seen = Seen::new();
@@ -119,7 +119,7 @@ fn a_run_that_is_executed_is_not_taken_back() {
 }
 
 #[test]
-fn who_waits_for_a_run_hears_that_the_store_failed_for_good() {
+fn waiting_for_a_run_reports_a_permanent_failure_of_the_store() {
     virtual_time(async {
         let (store, runtime) = memory();
         let engine = Engine::on_store(store.clone()).runtime(runtime);
@@ -173,7 +173,7 @@ fn an_engine_that_cannot_be_opened_lets_go_of_its_directory() {
 }
 
 #[test]
-fn whoever_ends_an_engine_waits_for_its_end() {
+fn shutdown_waits_for_the_end_of_the_engine() {
     virtual_time(async {
         let (store, runtime) = memory();
         let engine = Engine::on_store(store).runtime(runtime);

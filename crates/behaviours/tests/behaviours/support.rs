@@ -38,8 +38,8 @@ impl TestStore {
         }
     }
 
-    /// Whether the workflows are in a worker. A server knows of them what the worker told it, which is less than their types
-    /// say, and remembers it.
+    /// Whether the workflows are in a worker. A server has only the descriptions that the worker sent, which contain less than
+    /// the types, and stores them.
     pub(crate) fn is_served(&self) -> bool {
         match self {
             Self::Memory(_) | Self::Postgres(_) => false,
@@ -48,8 +48,7 @@ impl TestStore {
         }
     }
 
-    /// Whether what was told of a workflow is known after whoever executes it has gone: a server remembers it, and so do nodes
-    /// that share a database.
+    /// Whether the description of a workflow outlives its worker: a server and nodes with a shared database store it.
     pub(crate) fn remembers_workflows(&self) -> bool {
         self.is_served() || matches!(self, Self::Postgres(_))
     }

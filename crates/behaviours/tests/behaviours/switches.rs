@@ -29,7 +29,7 @@ fn route(
 }
 
 #[test]
-fn the_branch_of_the_value_runs_in_a_scope_of_its_own() {
+fn the_branch_of_the_value_runs_in_its_own_scope() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -50,7 +50,7 @@ fn the_branch_of_the_value_runs_in_a_scope_of_its_own() {
 }
 
 #[test]
-fn a_run_keeps_to_the_recorded_branch_whatever_the_value_is_now() {
+fn a_run_keeps_the_recorded_branch_if_the_value_changes() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
@@ -146,7 +146,7 @@ fn reserved_names_are_refused_for_cases_too() {
 
 // B60
 #[test]
-fn a_sleep_inside_a_branch_does_not_repeat_what_came_before() {
+fn a_sleep_inside_a_branch_does_not_repeat_earlier_steps() {
     for_each_store(async |store| {
         let mut test = store
             .engine()

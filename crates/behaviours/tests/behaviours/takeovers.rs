@@ -6,7 +6,7 @@ use everstep::{AnyEvent, Ctx, Result, RunStatus, Workflows, secs};
 
 use crate::support::{for_each_store, output, ping, restart, start};
 
-/// A run that somebody else takes over after a crash needs the dead node's lease to run out first.
+/// A takeover after a crash waits until the lease of the crashed node has expired.
 const LEASE_AND_SWEEP: Duration = secs(60);
 
 async fn deadly(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {

@@ -24,7 +24,7 @@ async fn terminated_because(run: &RunHandle) -> Option<String> {
 
 // B149
 #[test]
-fn a_step_under_way_is_abandoned_and_nothing_lands_after_the_end() {
+fn a_step_in_flight_is_abandoned_and_writes_nothing_after_the_end() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -68,7 +68,7 @@ impl Rpc for Approve {
 
 // B149, B154
 #[test]
-fn timers_and_questions_of_a_terminated_run_are_gone() {
+fn timers_and_rpcs_of_a_terminated_run_are_removed() {
     for_each_store(async |store| {
         let code = |ctx: Ctx<AnyEvent>, (): ()| async move {
             ctx.sleep("first", millis(10)).await?;
@@ -105,7 +105,7 @@ fn timers_and_questions_of_a_terminated_run_are_gone() {
 
 // B149
 #[test]
-fn a_run_that_nobody_can_execute_is_terminated_at_once() {
+fn a_run_without_a_worker_is_terminated_at_once() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
@@ -179,7 +179,7 @@ async fn ten_steps(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
 
 // B149
 #[test]
-fn terminating_at_any_moment_ends_the_journal_there() {
+fn terminating_at_any_point_ends_the_journal_there() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -222,7 +222,7 @@ async fn withdraw(store: &dyn Store) {
 
 // B149, B158
 #[test]
-fn a_termination_cut_short_leaves_a_run_that_goes_on_and_can_be_terminated() {
+fn an_interrupted_termination_leaves_a_run_that_continues_and_can_be_terminated() {
     for_each_store(async |store| {
         let TestStore::Memory(memory) = store else {
             return;

@@ -5,7 +5,7 @@ use everstep::{Ctx, Workflows, hours, minutes, secs};
 use crate::support::{for_each_store, json};
 
 #[test]
-fn an_engine_whose_memory_is_full_of_timers_rests_until_the_next_one() {
+fn an_engine_with_the_maximum_of_timers_in_memory_sleeps_until_the_next_one() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move { ctx.sleep("nap", minutes(50)).await };
         let test = store.engine().settings(|settings| {

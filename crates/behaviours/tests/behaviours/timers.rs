@@ -1,4 +1,4 @@
-//! Sleeping: durable, exact to the record, never early, however often the process dies.
+//! Sleeps: durable, exact to the record, never early, despite any number of crashes.
 
 use everstep::journal::{Body, Timestamp};
 use everstep::testing::{ReplayError, journal_from_lines, journal_to_lines, replay_check_function};
@@ -77,7 +77,7 @@ fn a_run_woken_early_sleeps_on_to_the_same_end() {
 
 // B57
 #[test]
-fn a_sleep_that_ended_while_nobody_was_there_ends_when_somebody_is() {
+fn a_sleep_that_ended_without_a_node_ends_when_one_starts() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
@@ -236,13 +236,13 @@ fn of_several_sleeps_each_ends_at_its_time() {
 
 // B67
 #[test]
-fn months_are_no_problem() {
+fn sleeps_of_months_fire_on_time() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move {
             ctx.sleep("long", days(60)).await?;
             Ok(ctx.event::<Ping>().timeout(days(40)).await?.is_none())
         };
-        // Signs of life of every few seconds of these months would take a real database minutes.
+        // Renewing leases every few seconds of these months would take a real database minutes.
         let patient = |settings: &mut everstep::Settings| {
             settings.lease_ttl = days(1);
             settings.sweep_interval = days(1);
@@ -263,7 +263,7 @@ fn months_are_no_problem() {
 }
 
 #[test]
-fn an_endless_sleep_is_just_very_long() {
+fn an_endless_sleep_is_stored_as_a_very_long_one() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move {
             tokio::select! {
@@ -284,7 +284,7 @@ fn an_endless_sleep_is_just_very_long() {
     });
 }
 
-/// A timer in the store that nothing of its run knows of.
+/// A timer in the store that does not belong to an operation of its run.
 async fn left_behind(store: &TestStore, due: Timestamp) {
     let store = store.open();
     let name = StreamName::of_run(&RunId::new("r").unwrap(), Generation::FIRST);
@@ -301,7 +301,7 @@ async fn left_behind(store: &TestStore, due: Timestamp) {
 }
 
 #[test]
-fn timers_of_runs_that_are_over_or_gone_are_cleared_away() {
+fn timers_of_runs_that_have_ended_or_were_deleted_are_removed() {
     for_each_store(async |store| {
         for deleted in [false, true] {
             let build = || {

@@ -7,7 +7,7 @@ use crate::support::{fail, failure, for_each_store, ok, output, restart, start};
 
 // B53
 #[test]
-fn a_failure_tells_whether_it_comes_from_a_step_a_join_a_race_or_the_code() {
+fn a_failure_names_its_origin_a_step_a_join_a_race_or_the_code() {
     for_each_store(async |store| {
         let test = store
             .engine()

@@ -59,7 +59,7 @@ fn the_first_call_fixes_the_deadline_of_a_wait() {
 
 // B75, B76
 #[test]
-fn an_event_in_time_ends_the_timeout_that_was_recorded_whatever_the_code_says_now() {
+fn an_event_in_time_ends_the_recorded_timeout_even_if_the_code_changed_it() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
@@ -142,7 +142,7 @@ fn a_timeout_is_remembered_and_a_late_event_waits_for_a_later_wait() {
 }
 
 #[test]
-fn a_wait_may_raise_or_take_a_default_when_nothing_came() {
+fn a_wait_may_fail_or_return_a_default_after_its_timeout() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move {
             let nobody = Named {
@@ -176,7 +176,7 @@ fn a_wait_may_raise_or_take_a_default_when_nothing_came() {
 }
 
 #[test]
-fn a_wait_that_is_given_up_takes_no_event_with_it() {
+fn a_dropped_wait_consumes_no_event() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move {
             ctx.sleep("nap", hours(1)).await?;

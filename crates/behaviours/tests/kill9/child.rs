@@ -1,4 +1,4 @@
-//! The process that gets killed: starts runs, sends them events, waits for them, and says what was acknowledged.
+//! The process that is killed: starts runs, sends them events, waits for them, and prints what was acknowledged.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use everstep::{Accepts, Ctx, Engine, Error, Event, Result, Retry, Workflow, Workflows, millis};
 use serde::{Deserialize, Serialize};
 
-/// Lives of the process that get killed.
+/// The number of processes that are killed.
 pub(crate) const LIVES: u32 = 15;
 
 /// Steps of an order.
@@ -64,7 +64,7 @@ impl Workflow for Order {
 /// How often an order is looked after.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
-/// In which life of the process an order is confirmed, so that each life has work that only it can finish.
+/// The number of the process that confirms an order, so that each process has work that only it can finish.
 fn confirmed_in_life(number: u32) -> u32 {
     number % LIVES
 }
@@ -138,7 +138,7 @@ async fn order(engine: &Engine, number: u32, life: u32) {
     {
         say(format!("sent {id} {dedup}"));
     }
-    // A run that many lives brought nowhere is paused until somebody resumes it, as one would who looks after it.
+    // A run without progress over many processes is paused until it is resumed, as an operator would do.
     let total = loop {
         match tokio::time::timeout(LOOK_EVERY, run.wait()).await {
             Ok(ended) => break ended.unwrap(),

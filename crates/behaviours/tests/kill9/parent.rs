@@ -16,7 +16,7 @@ const RUNS: u32 = 400;
 /// Longer than this, and something is stuck.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What children said before they died.
+/// The output of the killed processes.
 #[derive(Default)]
 struct Acknowledged {
     started: HashSet<String>,
@@ -43,7 +43,7 @@ impl Acknowledged {
     }
 }
 
-/// A generator for the moments of death; a new seed each time, printed for the record.
+/// A random generator for the times of the kills. It has a new seed each time, which is printed.
 struct Moments(u64);
 
 impl Moments {
@@ -73,7 +73,7 @@ pub(crate) fn run() {
     check(dir.path(), &acknowledged);
 }
 
-/// One life of the child: until it ends by itself, or until it is killed some time after it has opened.
+/// Runs one process until it ends by itself or is killed some time after it has opened.
 fn live(dir: &Path, acknowledged: &mut Acknowledged, life: u32, grace: Option<Duration>) -> bool {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .env("EVERSTEP_KILL9_DIR", dir)

@@ -31,7 +31,7 @@ impl Told {
     pub(crate) fn copied(&self, end: usize) -> Vec<Done> {
         let end = self.sound(end.min(self.begins_undone()).min(self.ends()));
         let (before, after) = self.journal.split_at(end);
-        // Steps under way there have their later results.
+        // Steps in flight there have their later results.
         let open = under_way(before);
         let mut copied = done(before);
         copied.extend(

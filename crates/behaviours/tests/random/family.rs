@@ -21,7 +21,7 @@ pub(crate) enum FamilyOp {
     },
     /// The first of a child and a sleep; the other is dropped.
     ChildOrSleep { takes_ms: u16, sleep_ms: u16 },
-    /// A child that nobody waits for.
+    /// A detached child.
     Detached { takes_ms: u16 },
     /// An event to the run itself, or to one that does not exist.
     Send { event: u8, to_itself: bool },

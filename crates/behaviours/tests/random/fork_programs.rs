@@ -32,7 +32,7 @@ impl World {
         Self { engine, store }
     }
 
-    /// What there is to know of the latest life of a run.
+    /// The state of the latest generation of a run.
     async fn told(&self, run: &RunHandle) -> Told {
         let generation = run.generation().await.unwrap();
         let stream = StreamName::of_run(run.id(), generation);
@@ -180,7 +180,7 @@ async fn fork_somewhere(program: Vec<Op>, happenings: Vec<(u16, Happening)>, pic
 
 // B151
 #[test]
-fn a_fork_at_any_operation_of_any_program_replays_and_goes_on() {
+fn a_fork_at_any_operation_of_any_program_replays_and_continues() {
     let strategy = (program(), happenings(false), any::<usize>());
     let outcome = runner().run(&strategy, |(program, happenings, pick)| {
         virtual_time(fork_somewhere(program, happenings, pick));
@@ -190,7 +190,7 @@ fn a_fork_at_any_operation_of_any_program_replays_and_goes_on() {
 }
 
 #[test]
-fn a_copy_does_not_hold_what_was_said_while_an_undo_was_waited_for() {
+fn a_copy_omits_records_that_were_written_while_an_undo_was_awaited() {
     let undoable = Op::Undoable {
         name: 0,
         takes_ms: 0,
@@ -252,7 +252,7 @@ async fn end_and_recover(program: Vec<Op>, moments: Vec<u16>, verbs: Vec<u8>) {
 
 // B47
 #[test]
-fn a_run_ended_at_any_moment_is_recovered_with_all_it_had_done() {
+fn a_run_ended_at_any_point_is_recovered_with_all_its_results() {
     let moments = proptest::collection::vec(0u16..60, 1..4);
     let verbs = proptest::collection::vec(0u8..4, 3);
     let strategy = (program(), moments, verbs);
@@ -264,7 +264,7 @@ fn a_run_ended_at_any_moment_is_recovered_with_all_it_had_done() {
 }
 
 #[test]
-fn what_was_seen_before_iterations_that_are_gone_is_seen_as_before_in_a_recovered_run() {
+fn a_recovered_run_sees_results_before_dropped_iterations_in_the_same_order() {
     let step = |takes_ms| Op::Step {
         name: 0,
         takes_ms,

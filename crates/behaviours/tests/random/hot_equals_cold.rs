@@ -51,7 +51,7 @@ impl World {
         }
     }
 
-    /// The process dies; the next one waits for its lease to run out, as it would on another machine.
+    /// The process crashes; the next one waits until its lease has expired, as on another machine.
     async fn crash(&mut self) {
         self.process.crash().await;
         self.process = Arc::new(self.process.successor());
@@ -186,7 +186,7 @@ fn check(program: &[Op], ran: &Ran) {
     check_undos(program, &ran.history, witness, ran.crashed);
 }
 
-/// Exactly those records are missing that the last loop which dropped any says are; the others are as they were written.
+/// Checks that exactly the records are missing that the last dropping loop names; the others are unchanged.
 fn check_gaps(journal: &[Entry], history: &[Entry]) {
     let dropping = journal
         .iter()
@@ -279,7 +279,7 @@ fn a_hot_run_an_evicted_run_and_a_replay_see_the_same() {
 
 // B1, B42, B102, B172
 #[test]
-fn a_run_whose_process_dies_and_a_replay_see_the_same() {
+fn a_run_whose_process_crashes_and_a_replay_see_the_same() {
     let strategy = (program(), happenings(true));
     let outcome = runner().run(&strategy, |(program, happenings)| {
         let ran = virtual_time(run(1_000, &program, &happenings));
@@ -290,7 +290,7 @@ fn a_run_whose_process_dies_and_a_replay_see_the_same() {
 }
 
 #[test]
-fn what_was_undone_on_request_from_outside_its_loop_stays() {
+fn what_was_undone_by_a_rollback_outside_its_loop_stays_undone() {
     let undoable = Op::Undoable {
         name: 0,
         takes_ms: 0,
@@ -315,7 +315,7 @@ fn what_was_undone_on_request_from_outside_its_loop_stays() {
 
 // B1, B102
 #[test]
-fn what_was_seen_before_an_early_result_that_got_lost_is_seen_again() {
+fn results_before_a_lost_early_result_are_seen_again() {
     let step = |takes_ms| Op::Step {
         name: 0,
         takes_ms,
@@ -382,7 +382,7 @@ fn iterations_of_two_loops_in_a_later_pass_begin_in_their_order() {
 }
 
 #[test]
-fn an_iteration_that_began_at_once_does_so_when_those_before_it_are_gone() {
+fn an_iteration_that_began_at_once_does_so_after_earlier_ones_are_dropped() {
     let version = Op::Version { change: 0 };
     let looped = |times, body| Op::Loop {
         name: 0,
@@ -391,7 +391,7 @@ fn an_iteration_that_began_at_once_does_so_when_those_before_it_are_gone() {
         body,
     };
     let joined = Op::Join(vec![vec![looped(2, vec![])], vec![version.clone()]]);
-    // So much is said without waiting that an iteration is durable before it begins.
+    // So many records are written without waiting that an iteration is durable before it begins.
     let program = [looped(5, vec![looped(6, vec![version])]), joined];
     for hot_runs_max in [1_000, 0] {
         let ran = virtual_time(run(hot_runs_max, &program, &[]));
@@ -401,7 +401,7 @@ fn an_iteration_that_began_at_once_does_so_when_those_before_it_are_gone() {
 
 // B80
 #[test]
-fn a_version_chosen_in_a_later_pass_is_the_same_when_iterations_of_the_earlier_one_are_gone() {
+fn a_version_chosen_in_a_later_pass_does_not_depend_on_dropped_iterations() {
     let step = Op::Step {
         name: 0,
         takes_ms: 0,

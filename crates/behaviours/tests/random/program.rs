@@ -48,7 +48,7 @@ pub(crate) enum Op {
         name: u8,
         takes_ms: u16,
     },
-    /// A step that fails for good, and nobody minds.
+    /// A best-effort step that fails for good.
     BestEffort {
         name: u8,
     },
@@ -64,7 +64,7 @@ pub(crate) enum Op {
         undo_failures: u8,
         internal: bool,
     },
-    /// Undoes what is done and goes on.
+    /// Rolls back and continues.
     RollBack,
     NoReturn,
     /// Fails the whole function for good.
@@ -131,7 +131,7 @@ pub(crate) enum Op {
 pub(crate) enum Happening {
     Send(u8),
     Answer,
-    /// The process dies and another takes over.
+    /// The process crashes and another takes over.
     Crash,
 }
 

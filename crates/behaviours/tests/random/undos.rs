@@ -86,7 +86,7 @@ fn undos_of(history: &[Entry]) -> Undos {
                 children.insert(child, !started.undo.is_none());
             }
             Body::ChildFinished(finished) => {
-                // Of a child without an undo the beginning may be gone with its iteration.
+                // The start of a child without an undo may have been dropped with its iteration.
                 let child = (finished.location.clone(), finished.run.clone());
                 if let ChildOutcome::Completed(result) = &finished.outcome
                     && children.get(&child) == Some(&true)

@@ -1,15 +1,16 @@
 //! Errors of requests: one type per operation, whether the engine is in this process or behind a
 //! server.
 
+use std::time::Duration;
+
 use everstep_engine::{CodedError, InvalidOptions, OtherWorkflow, Unavailable};
 use everstep_model::{ErrorCode, Failure, InvalidName, InvalidRunId, PayloadError, RunStatus};
 
 /// Why a request had no effect. If the store failed, or a server did not respond, the effect is
 /// unknown.
 ///
-/// `E` is the engine's error for this operation: see [`StartError`](crate::StartError),
-/// [`SendError`](crate::SendError) and so on. A server reports only a code and a message, so compare
-/// [`code`](Self::code) to handle both cases:
+/// `E` is the engine's error for this operation: see [`StartError`], [`SendError`] and so on. A
+/// server reports only a code and a message, so compare [`code`](Self::code) to handle both cases:
 ///
 /// ```
 /// # async fn example(engine: everstep::Engine) -> Result<(), everstep::StartError> {
@@ -49,7 +50,7 @@ pub struct ServerError {
 }
 
 impl<E: CodedError> ClientError<E> {
-    /// The stable code of the error.
+    /// Returns the stable code of the error.
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self {
@@ -62,30 +63,25 @@ impl<E: CodedError> ClientError<E> {
 }
 
 impl<E: CodedError + 'static> ClientError<E> {
-    /// The error as an error object.
+    /// Returns the error as an error object.
     #[must_use]
     pub fn failure(&self) -> Failure {
         Failure::new(self.code(), self.to_string())
     }
 }
 
-impl<E: From<PayloadError>> From<PayloadError> for ClientError<E> {
-    fn from(error: PayloadError) -> Self {
-        Self::Rejected(error.into())
-    }
+/// Errors that the engine's errors contain.
+macro_rules! rejected {
+    ($($error:ty),*) => {
+        $(impl<E: From<$error>> From<$error> for ClientError<E> {
+            fn from(error: $error) -> Self {
+                Self::Rejected(error.into())
+            }
+        })*
+    };
 }
 
-impl<E: From<InvalidOptions>> From<InvalidOptions> for ClientError<E> {
-    fn from(error: InvalidOptions) -> Self {
-        Self::Rejected(error.into())
-    }
-}
-
-impl<E: From<Unavailable>> From<Unavailable> for ClientError<E> {
-    fn from(error: Unavailable) -> Self {
-        Self::Rejected(error.into())
-    }
-}
+rejected!(PayloadError, InvalidOptions, Unavailable);
 
 macro_rules! operations {
     ($($(#[$doc:meta])* $name:ident,)*) => {
@@ -134,7 +130,7 @@ macro_rules! after_reading {
 after_reading!(StartError, SendError, AnswerError, ControlError);
 
 impl SendError {
-    /// The final status of the run, if it has ended and therefore accepts no events.
+    /// Returns the final status of the run, if it has ended and therefore accepts no events.
     #[must_use]
     pub fn finished_as(&self) -> Option<RunStatus> {
         match self {
@@ -157,12 +153,64 @@ pub enum FindError {
 }
 
 impl FindError {
-    /// The stable code of the error.
+    /// Returns the stable code of the error.
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Read(error) => error.code(),
             Self::OtherWorkflow(error) => error.code(),
+        }
+    }
+}
+
+/// Why waiting for a run gave no result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the messages explain the variants")]
+pub enum WaitError {
+    #[error("the run failed: {0}")]
+    Failed(Failure),
+    #[error("the run was cancelled{}", after_colon(.0))]
+    Cancelled(Option<String>),
+    #[error("the run was terminated{}", after_colon(.0))]
+    Terminated(Option<String>),
+    #[error("the run failed: {error}; and so did its rollback: {rollback_error}")]
+    RollbackFailed {
+        error: Failure,
+        rollback_error: Failure,
+    },
+    #[error("the run did not end within {0:?}; it continues")]
+    TimedOut(Duration),
+    #[error("the result of the run does not fit its type: {0}")]
+    Output(#[source] PayloadError),
+    /// The run could not be started; only [`Client::start_and_wait`](crate::Client::start_and_wait)
+    /// returns this.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
+}
+
+fn after_colon(reason: &Option<String>) -> String {
+    reason
+        .as_ref()
+        .map(|reason| format!(": {reason}"))
+        .unwrap_or_default()
+}
+
+impl WaitError {
+    /// Returns the stable code of the error.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Failed(_) => ErrorCode::RunFailed,
+            Self::Cancelled(_) => ErrorCode::RunCancelled,
+            Self::Terminated(_) => ErrorCode::RunTerminated,
+            Self::RollbackFailed { .. } => ErrorCode::RollbackFailed,
+            Self::TimedOut(_) => ErrorCode::WaitTimedOut,
+            Self::Output(_) => ErrorCode::Undecodable,
+            Self::Start(error) => error.code(),
+            Self::Read(error) => error.code(),
         }
     }
 }

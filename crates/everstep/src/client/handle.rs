@@ -1,4 +1,4 @@
-//! Handles to runs: wait for one, look at it, send it events, answer its questions.
+//! Handles to runs: wait for a run, read it, send it events, answer its rpcs.
 
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -6,82 +6,27 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_engine::{Answer, OtherWorkflow, RunInfo, SendEvent, Sent};
-use everstep_inspect::Why;
-
-use super::error::{AnswerError, FindError, ReadError, SendError, StartError};
+use everstep_inspect::{Line, Shape, Why, shape, timeline};
 use everstep_model::{
-    Entry, ErrorCode, Failure, Generation, Name, Payload, PayloadError, RecordNumber, RpcId, RunId,
-    RunStatus, StreamNumber,
+    Entry, Generation, Name, Payload, RecordNumber, RpcId, RunId, RunStatus, StreamNumber,
 };
 use futures_util::future::{Either, select};
 use serde::Serialize;
 
-use super::Client;
-use super::Records;
-use super::port::{Begun, End, Port};
+use super::error::{AnswerError, FindError, ReadError, SendError, WaitError};
+use super::port::{Client, Port};
+use super::records::Records;
 use crate::declaration::{Accepts, Event};
 use crate::workflow::Workflow;
 
-/// Why waiting for a run gave no result.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum WaitError {
-    /// The run failed.
-    #[error("the run failed: {0}")]
-    Failed(Failure),
-    /// The run was cancelled.
-    #[error("the run was cancelled{}", .0.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default())]
-    Cancelled(Option<String>),
-    /// The run was terminated.
-    #[error("the run was terminated{}", .0.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default())]
-    Terminated(Option<String>),
-    /// The run failed and so did its rollback.
-    #[error("the run failed: {error}; and so did its rollback: {rollback_error}")]
-    RollbackFailed {
-        /// Why the run failed.
-        error: Failure,
-        /// Why the rollback failed.
-        rollback_error: Failure,
-    },
-    /// The run was not over in time; it goes on.
-    #[error("the run was not over within {0:?}; it goes on")]
-    TimedOut(Duration),
-    /// The result does not have the expected shape.
-    #[error("the result of the run does not fit its type: {0}")]
-    Output(#[source] PayloadError),
-    /// The run could not be started; only [`Client::start_and_wait`] returns this.
-    #[error(transparent)]
-    Start(#[from] StartError),
-    /// The run could not be read.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-}
-
-impl WaitError {
-    /// Its stable code.
-    #[must_use]
-    pub fn code(&self) -> ErrorCode {
-        match self {
-            Self::Failed(_) => ErrorCode::RunFailed,
-            Self::Cancelled(_) => ErrorCode::RunCancelled,
-            Self::Terminated(_) => ErrorCode::RunTerminated,
-            Self::RollbackFailed { .. } => ErrorCode::RollbackFailed,
-            Self::TimedOut(_) => ErrorCode::WaitTimedOut,
-            Self::Output(_) => ErrorCode::Undecodable,
-            Self::Start(error) => error.code(),
-            Self::Read(error) => error.code(),
-        }
-    }
-}
-
-/// A run, whatever its workflow.
+/// A run of any workflow.
 #[derive(Clone, Debug)]
 pub struct RunHandle {
     pub(crate) port: Arc<dyn Port>,
     pub(crate) id: RunId,
-    pub(crate) created: bool,
-    /// The stream of the life it was started with, if it was started here.
-    pub(crate) stream: Option<StreamNumber>,
+    created: bool,
+    /// The stream of the generation that was started with this handle.
+    stream: Option<StreamNumber>,
 }
 
 /// A run of a known workflow.
@@ -91,25 +36,17 @@ pub struct Handle<W> {
 }
 
 impl Client {
-    /// A handle to an existing run.
-    ///
-    /// # Errors
-    /// If there is none.
+    /// Returns a handle to an existing run.
     pub async fn run(&self, id: impl AsRef<str>) -> Result<RunHandle, ReadError> {
         let id = RunId::new(id)?;
         self.port.row(&id).await?;
-        Ok(RunHandle {
-            port: self.port.clone(),
-            id,
-            created: false,
-            stream: None,
-        })
+        Ok(RunHandle::new(self.port.clone(), id, false, None))
     }
 
-    /// A typed handle to an existing run.
+    /// Returns a typed handle to an existing run.
     ///
     /// # Errors
-    /// If there is none, or it is a run of another workflow.
+    /// If the run does not exist or has another workflow.
     pub async fn run_of<W: Workflow>(&self, id: impl AsRef<str>) -> Result<Handle<W>, FindError> {
         let id = RunId::new(id).map_err(ReadError::from)?;
         let row = self.port.row(&id).await?;
@@ -121,62 +58,51 @@ impl Client {
                 asked,
             }));
         }
-        Ok(Handle::new(RunHandle {
-            port: self.port.clone(),
-            id,
-            created: false,
-            stream: None,
-        }))
+        let run = RunHandle::new(self.port.clone(), id, false, None);
+        Ok(Handle::new(run))
     }
 }
 
 impl RunHandle {
-    pub(crate) fn new(port: Arc<dyn Port>, begun: Begun) -> Self {
+    pub(crate) fn new(
+        port: Arc<dyn Port>,
+        id: RunId,
+        created: bool,
+        stream: Option<StreamNumber>,
+    ) -> Self {
         Self {
             port,
-            id: begun.run,
-            created: begun.created,
-            stream: begun.stream,
+            id,
+            created,
+            stream,
         }
     }
 
-    /// The run's id.
+    #[allow(missing_docs, reason = "the name explains it")]
     #[must_use]
     pub fn id(&self) -> &RunId {
         &self.id
     }
 
-    /// Whether the start that gave this handle created the run.
+    /// Returns whether the request that returned this handle created the run.
     #[must_use]
     pub fn created(&self) -> bool {
         self.created
     }
 
-    /// Waits for the end of the run and gives its result as JSON. A run that is revived meanwhile is not waited for
-    /// longer: the wait is for the life it found.
+    /// Waits for the end of the run and returns its result as JSON. If the run is revived meanwhile,
+    /// this returns the end of the earlier generation.
     ///
     /// # Errors
-    /// If it ends otherwise than with a result.
+    /// If the run does not complete.
     pub async fn wait_json(&self) -> Result<Payload, WaitError> {
-        match self.port.ended(&self.id, self.stream).await? {
-            End::Completed(result) => Ok(result),
-            End::Failed(error) => Err(WaitError::Failed(error)),
-            End::Cancelled(reason) => Err(WaitError::Cancelled(reason)),
-            End::Terminated(reason) => Err(WaitError::Terminated(reason)),
-            End::RollbackFailed {
-                error,
-                rollback_error,
-            } => Err(WaitError::RollbackFailed {
-                error,
-                rollback_error,
-            }),
-        }
+        self.port.result(&self.id, self.stream).await
     }
 
-    /// Waits like [`Self::wait_json`], but not longer than this.
+    /// Waits like [`Self::wait_json`], up to a timeout.
     ///
     /// # Errors
-    /// If it ends otherwise than with a result, or not in time.
+    /// If the run does not complete in time.
     pub async fn wait_json_within(&self, timeout: Duration) -> Result<Payload, WaitError> {
         let sleep = self.port.sleep(timeout);
         match select(std::pin::pin!(self.wait_json()), sleep).await {
@@ -185,59 +111,49 @@ impl RunHandle {
         }
     }
 
-    /// Which life of the run is the latest: 1, and one more after each revival.
-    ///
-    /// # Errors
-    /// If the store fails.
+    /// Returns the latest generation: 1, and one more after each revival.
     pub async fn generation(&self) -> Result<Generation, ReadError> {
-        let row = self.port.row(&self.id).await?;
-        Ok(row.generation)
+        self.port.row(&self.id).await.map(|row| row.generation)
     }
 
-    /// What the run is doing.
-    ///
-    /// # Errors
-    /// If the store fails.
+    #[allow(missing_docs, reason = "the name explains it")]
     pub async fn status(&self) -> Result<RunStatus, ReadError> {
         self.port.row(&self.id).await.map(|row| row.status)
     }
 
-    /// The run in full: its steps, what it waits for, its result or error.
-    ///
-    /// # Errors
-    /// If the store fails.
+    /// Reads the run in full: its steps, its waits, its result or error.
     pub async fn inspect(&self) -> Result<RunInfo, ReadError> {
         self.port.inspect(&self.id).await
     }
 
-    /// Why the run is not moving.
-    ///
-    /// # Errors
-    /// If the store fails.
+    /// Explains why the run does not continue.
     pub async fn why(&self) -> Result<Why, ReadError> {
         self.port.why(&self.id).await
     }
 
-    /// The run's journal.
-    ///
-    /// # Errors
-    /// If the store fails.
+    #[allow(missing_docs, reason = "the name explains it")]
     pub async fn journal(&self) -> Result<Vec<Entry>, ReadError> {
         self.port.journal(&self.id).await
     }
 
-    /// The run's records as they come, from the beginning.
-    ///
-    /// # Errors
-    /// If the store fails.
+    /// Returns the journal as an audit trail: actor, action, time and duration.
+    /// [`to_json_lines`](crate::inspect::to_json_lines) writes it for programs.
+    pub async fn timeline(&self) -> Result<Vec<Line>, ReadError> {
+        Ok(timeline(&self.journal().await?))
+    }
+
+    /// Returns the structure of the run: steps, branches, loops, and their status.
+    /// [`to_mermaid`](crate::inspect::to_mermaid) draws it.
+    pub async fn shape(&self) -> Result<Shape, ReadError> {
+        Ok(shape(&self.journal().await?))
+    }
+
+    /// Follows the journal from its beginning.
     pub async fn records(&self) -> Result<Records, ReadError> {
         self.records_from(RecordNumber(0)).await
     }
 
-    /// The run's records as they come, from this one on.
-    ///
-    /// # Errors
-    /// If the store fails.
+    /// Follows the journal from a record.
     pub async fn records_from(&self, from: RecordNumber) -> Result<Records, ReadError> {
         self.port.records(&self.id, from).await
     }
@@ -245,28 +161,37 @@ impl RunHandle {
     /// Sends an event by name, with its payload as JSON.
     ///
     /// # Errors
-    /// If the workflow does not accept it, it does not fit, or the run is over.
+    /// If the workflow does not accept the event, the payload does not fit, or the run has ended.
     pub async fn send_by_name(
         &self,
         name: impl AsRef<str>,
         payload: Payload,
         dedup_id: Option<String>,
     ) -> Result<Sent, SendError> {
-        let event = SendEvent {
+        let event = self.event(name, payload, dedup_id)?;
+        self.port.send(event).await
+    }
+
+    pub(super) fn event(
+        &self,
+        name: impl AsRef<str>,
+        payload: Payload,
+        dedup_id: Option<String>,
+    ) -> Result<SendEvent, SendError> {
+        Ok(SendEvent {
             run: self.id.clone(),
             name: Name::new(name)?,
             payload,
             dedup_id,
             by: None,
             generation: None,
-        };
-        self.port.send(event).await
+        })
     }
 
-    /// Answers a question of the run. The first valid answer wins.
+    /// Answers an rpc of the run. The first valid answer counts.
     ///
     /// # Errors
-    /// If the question is not open any more, or the answer does not fit it.
+    /// If the rpc is no longer open, or the answer does not fit.
     pub async fn answer<T: Serialize + ?Sized>(
         &self,
         rpc: &RpcId,
@@ -295,49 +220,22 @@ impl<W: Workflow> Handle<W> {
     /// Waits for the end of the run.
     ///
     /// # Errors
-    /// If it ends otherwise than with a result.
+    /// If the run does not complete.
     pub async fn wait(&self) -> Result<W::Output, WaitError> {
-        self.run
-            .wait_json()
-            .await?
-            .decode()
-            .map_err(WaitError::Output)
+        let result = self.run.wait_json().await?;
+        result.decode().map_err(WaitError::Output)
     }
 
-    /// Waits for the end of the run, but not longer than this.
+    /// Waits for the end of the run, up to a timeout.
     ///
     /// # Errors
-    /// If it ends otherwise than with a result, or not in time.
+    /// If the run does not complete in time.
     pub async fn wait_within(&self, timeout: Duration) -> Result<W::Output, WaitError> {
         let result = self.run.wait_json_within(timeout).await?;
         result.decode().map_err(WaitError::Output)
     }
 
-    /// Sends an event. One that the workflow does not accept does not compile.
-    ///
-    /// ```
-    /// # use everstep::{Accepts, Ctx, Event, Handle, Result, Workflow};
-    /// # use serde::{Deserialize, Serialize};
-    /// # #[derive(Serialize, Deserialize)]
-    /// # struct Approval;
-    /// # impl Event for Approval { const NAME: &'static str = "approval"; }
-    /// # #[derive(Serialize, Deserialize)]
-    /// # struct Refund;
-    /// # impl Event for Refund { const NAME: &'static str = "refund"; }
-    /// struct Payment;
-    /// impl Accepts<Approval> for Payment {}
-    /// # impl Workflow for Payment {
-    /// #     const NAME: &'static str = "payment";
-    /// #     type Input = ();
-    /// #     type Output = ();
-    /// #     async fn run(&self, _: Ctx<Self>, _: ()) -> Result<()> { Ok(()) }
-    /// # }
-    ///
-    /// async fn approve(run: Handle<Payment>) -> Result<()> {
-    ///     run.send(&Approval).await?;
-    ///     Ok(())
-    /// }
-    /// ```
+    /// Sends an event. An event that the workflow does not accept does not compile:
     ///
     /// ```compile_fail,E0277
     /// # use everstep::{Accepts, Ctx, Event, Handle, Result, Workflow};
@@ -358,13 +256,14 @@ impl<W: Workflow> Handle<W> {
     /// # }
     ///
     /// async fn refund(run: Handle<Payment>) -> Result<()> {
-    ///     run.send(&Refund).await?;
+    ///     run.send(&Approval).await?;
+    ///     run.send(&Refund).await?; // the trait bound `Payment: Accepts<Refund>` is not satisfied
     ///     Ok(())
     /// }
     /// ```
     ///
     /// # Errors
-    /// If the run is over.
+    /// If the run has ended.
     pub async fn send<E: Event>(&self, event: &E) -> Result<Sent, SendError>
     where
         W: Accepts<E>,
@@ -373,10 +272,10 @@ impl<W: Workflow> Handle<W> {
         self.run.send_by_name(E::NAME, payload, None).await
     }
 
-    /// Sends an event once: a second one with the same id changes nothing.
+    /// Sends an event at most once: a second event with the same id has no effect.
     ///
     /// # Errors
-    /// If the run is over.
+    /// If the run has ended.
     pub async fn send_once<E: Event>(
         &self,
         event: &E,
@@ -385,10 +284,8 @@ impl<W: Workflow> Handle<W> {
     where
         W: Accepts<E>,
     {
-        let payload = Payload::from_value(event)?;
-        self.run
-            .send_by_name(E::NAME, payload, Some(dedup_id.into()))
-            .await
+        let (payload, dedup_id) = (Payload::from_value(event)?, Some(dedup_id.into()));
+        self.run.send_by_name(E::NAME, payload, dedup_id).await
     }
 }
 

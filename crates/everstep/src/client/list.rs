@@ -1,23 +1,22 @@
 //! Lists of runs, filtered and page by page.
 
-use std::future::{Future, IntoFuture};
-use std::pin::Pin;
+use std::future::IntoFuture;
 
-use super::ReadError;
 use everstep_model::{InvalidName, Name, RunStatus, Timestamp, limits};
-use everstep_store::{Cursor, ListQuery, RunRow};
+use everstep_store::{BoxFuture, Cursor, ListQuery, RunRow};
 
-use super::Client;
+use super::error::ReadError;
+use super::port::Client;
 
-/// Runs on a page unless said otherwise.
+/// Runs per page by default.
 const DEFAULT_LIMIT: usize = 50;
 
 /// A page of a list of runs, newest first.
 #[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct RunPage {
-    /// The runs.
     pub runs: Vec<RunRow>,
-    /// Where the next page begins; none on the last.
+    /// The start of the next page. `None` on the last page.
     pub next: Option<Cursor>,
 }
 
@@ -26,8 +25,7 @@ pub struct RunPage {
 #[derive(Debug)]
 pub struct ListRuns {
     pub(crate) client: Client,
-    workflows: Vec<String>,
-    query: ListQuery,
+    pub(crate) query: Result<ListQuery, InvalidName>,
 }
 
 impl Client {
@@ -35,11 +33,10 @@ impl Client {
     pub fn list(&self) -> ListRuns {
         ListRuns {
             client: self.clone(),
-            workflows: Vec::new(),
-            query: ListQuery {
+            query: Ok(ListQuery {
                 limit: DEFAULT_LIMIT,
                 ..ListQuery::default()
-            },
+            }),
         }
     }
 }
@@ -47,69 +44,64 @@ impl Client {
 impl ListRuns {
     /// Only runs of this workflow, or of any of several.
     pub fn workflow(mut self, workflow: impl Into<String>) -> Self {
-        self.workflows.push(workflow.into());
-        self
+        match Name::new(workflow.into()) {
+            Ok(workflow) => self.change(|query| query.workflows.push(workflow)),
+            Err(error) => {
+                self.query = self.query.and(Err(error));
+                self
+            }
+        }
     }
 
     /// Only runs of this status, or of any of several.
-    pub fn status(mut self, status: RunStatus) -> Self {
-        self.query.statuses.push(status);
-        self
+    pub fn status(self, status: RunStatus) -> Self {
+        self.change(|query| query.statuses.push(status))
     }
 
     /// Only runs with this tag.
-    pub fn tag(mut self, tag: impl Into<String>) -> Self {
-        self.query.tag = Some(tag.into());
-        self
+    pub fn tag(self, tag: impl Into<String>) -> Self {
+        self.change(|query| query.tag = Some(tag.into()))
     }
 
     /// Only runs created at or after this time.
-    pub fn created_from(mut self, time: Timestamp) -> Self {
-        self.query.created_from = Some(time);
-        self
+    pub fn created_from(self, time: Timestamp) -> Self {
+        self.change(|query| query.created_from = Some(time))
     }
 
     /// Only runs created before this time.
-    pub fn created_before(mut self, time: Timestamp) -> Self {
-        self.query.created_before = Some(time);
-        self
+    pub fn created_before(self, time: Timestamp) -> Self {
+        self.change(|query| query.created_before = Some(time))
     }
 
-    /// At most this many on a page.
-    pub fn limit(mut self, limit: usize) -> Self {
-        self.query.limit = limit.clamp(1, limits::LIST_PAGE_MAX);
-        self
+    /// Sets the maximum number of runs per page.
+    pub fn limit(self, limit: usize) -> Self {
+        self.change(|query| query.limit = limit.clamp(1, limits::LIST_PAGE_MAX))
     }
 
-    /// The page that begins where another ended.
-    pub fn after(mut self, cursor: Cursor) -> Self {
-        self.query.cursor = Some(cursor);
-        self
+    /// Continues where another page ended.
+    pub fn after(self, cursor: Cursor) -> Self {
+        self.change(|query| query.cursor = Some(cursor))
     }
 
-    /// The list as the engine is asked for it.
-    pub(crate) fn into_query(mut self) -> Result<ListQuery, InvalidName> {
-        for workflow in &self.workflows {
-            self.query.workflows.push(Name::new(workflow)?);
+    fn change(mut self, change: impl FnOnce(&mut ListQuery)) -> Self {
+        if let Ok(query) = &mut self.query {
+            change(query);
         }
-        Ok(self.query)
-    }
-
-    async fn fetch(self) -> Result<RunPage, ReadError> {
-        let client = self.client.clone();
-        let page = client.port.list(self.into_query()?).await?;
-        Ok(RunPage {
-            runs: page.rows,
-            next: page.next,
-        })
+        self
     }
 }
 
 impl IntoFuture for ListRuns {
     type Output = Result<RunPage, ReadError>;
-    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.fetch())
+        Box::pin(async move {
+            let page = self.client.port.list(self.query?).await?;
+            Ok(RunPage {
+                runs: page.rows,
+                next: page.next,
+            })
+        })
     }
 }

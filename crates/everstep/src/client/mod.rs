@@ -1,29 +1,33 @@
-//! Requests to an engine, in this process or behind a server: starting runs, finding them, sending to
-//! them, waiting for them and reading them. `crate::control` adds the verbs of operators.
+//! Requests to an engine, in this process or behind a server: start runs, find them, send to them, wait for them and read
+//! them. `crate::control` adds the control verbs.
 //!
 //! `port.rs` is the interface of all requests. Everything else is written against it.
 
 mod error;
 mod handle;
-mod inspection;
 mod list;
 mod port;
 mod records;
 mod request;
 mod start;
 
+use everstep_store::BoxFuture;
+
 pub use error::{
     AnswerError, BulkReport, ClientError, ControlError, FindError, ReadError, SendError,
-    ServerError, StartError,
+    ServerError, StartError, WaitError,
 };
-pub use handle::{Handle, RunHandle, WaitError};
+pub use handle::{Handle, RunHandle};
 pub use list::{ListRuns, RunPage};
 pub use port::Client;
 #[cfg(feature = "remote")]
-pub(crate) use port::{Asking, End};
-pub(crate) use port::{Begun, Listener, Port, Which};
+pub(crate) use port::StartedRun;
+pub(crate) use port::{BulkTarget, Command, Port, ProgressListener};
 pub use records::Records;
 #[cfg(feature = "remote")]
 pub(crate) use records::Tail;
 pub use request::RequestError;
 pub use start::StartRun;
+
+/// The future of a request.
+pub(crate) type Response<'a, T, E> = BoxFuture<'a, Result<T, E>>;

@@ -10,11 +10,13 @@ use everstep_engine::{
     Settlement, Start, Unavailable,
 };
 use everstep_inspect::Why;
-
-use everstep_model::{Body, Entry, Failure, Location, Payload, RecordNumber, RunId, StreamNumber};
+use everstep_model::{Body, Entry, Location, Payload, RecordNumber, RunId, StreamNumber};
 use everstep_store::{BoxFuture, ListPage, ListQuery, RunRow, StoreError};
 
-use super::error::{AnswerError, BulkReport, ControlError, ReadError, SendError, StartError};
+use super::Response;
+use super::error::{
+    AnswerError, BulkReport, ControlError, ReadError, SendError, StartError, WaitError,
+};
 use super::records::Records;
 
 /// Sends requests to an engine: starts runs, finds them, watches and controls them.
@@ -32,11 +34,8 @@ impl Client {
     }
 }
 
-/// The future of a request.
-pub(crate) type Asking<'a, T, E> = BoxFuture<'a, Result<T, E>>;
-
 /// A run that was started, or existed already.
-pub(crate) struct Begun {
+pub(crate) struct StartedRun {
     pub(crate) run: RunId,
     /// Whether this start created it.
     pub(crate) created: bool,
@@ -44,84 +43,78 @@ pub(crate) struct Begun {
     pub(crate) stream: Option<StreamNumber>,
 }
 
-/// The end of a run.
-pub(crate) enum End {
-    Completed(Payload),
-    Failed(Failure),
-    Cancelled(Option<String>),
-    Terminated(Option<String>),
-    RollbackFailed {
-        error: Failure,
-        rollback_error: Failure,
+/// A control request about one run.
+#[derive(Debug)]
+#[allow(missing_docs, reason = "plain data")]
+pub enum Command {
+    Control(Control),
+    Settle(Location, Settlement),
+    RestartFrom {
+        at: Location,
+        edited: Option<Payload>,
+    },
+    /// The outcome is about the new run.
+    Fork {
+        id: Option<RunId>,
+        at: Option<Location>,
+        edited: Option<Payload>,
     },
 }
 
 /// The runs of a bulk request.
-pub(crate) enum Which {
-    Listed(ListQuery),
-    Named(Vec<RunId>),
+pub(crate) enum BulkTarget {
+    Query(ListQuery),
+    Runs(Vec<RunId>),
 }
 
-/// Callback that receives progress.
-pub(crate) type Listener = Box<dyn FnMut(BulkProgress) + Send>;
+pub(crate) type ProgressListener = Box<dyn FnMut(BulkProgress) + Send>;
 
 /// All requests to an engine.
 pub(crate) trait Port: Debug + Send + Sync {
-    fn start(&self, start: Start) -> Asking<'_, Begun, StartError>;
-    fn send(&self, event: SendEvent) -> Asking<'_, Sent, SendError>;
+    fn start(&self, start: Start) -> Response<'_, StartedRun, StartError>;
+    fn send(&self, event: SendEvent) -> Response<'_, Sent, SendError>;
     /// Sends an event and waits for the reply. `None` if the run ended without one.
-    fn ask(&self, event: SendEvent) -> Asking<'_, Option<Payload>, SendError>;
-    fn answer(&self, answer: Answer) -> Asking<'_, (), AnswerError>;
-    fn row<'a>(&'a self, run: &'a RunId) -> Asking<'a, RunRow, ReadError>;
-    fn inspect<'a>(&'a self, run: &'a RunId) -> Asking<'a, RunInfo, ReadError>;
-    fn why<'a>(&'a self, run: &'a RunId) -> Asking<'a, Why, ReadError>;
-    fn journal<'a>(&'a self, run: &'a RunId) -> Asking<'a, Vec<Entry>, ReadError>;
-    fn records<'a>(&'a self, run: &'a RunId, from: RecordNumber) -> Asking<'a, Records, ReadError>;
+    fn request(&self, event: SendEvent) -> Response<'_, Option<Payload>, SendError>;
+    fn answer(&self, answer: Answer) -> Response<'_, (), AnswerError>;
+    fn row<'a>(&'a self, run: &'a RunId) -> Response<'a, RunRow, ReadError>;
+    fn inspect<'a>(&'a self, run: &'a RunId) -> Response<'a, RunInfo, ReadError>;
+    fn why<'a>(&'a self, run: &'a RunId) -> Response<'a, Why, ReadError>;
+    fn journal<'a>(&'a self, run: &'a RunId) -> Response<'a, Vec<Entry>, ReadError>;
+    fn records<'a>(
+        &'a self,
+        run: &'a RunId,
+        from: RecordNumber,
+    ) -> Response<'a, Records, ReadError>;
     /// Waits until the run has ended.
-    fn ended<'a>(
+    fn result<'a>(
         &'a self,
         run: &'a RunId,
         known: Option<StreamNumber>,
-    ) -> Asking<'a, End, ReadError>;
-    fn list(&self, query: ListQuery) -> Asking<'_, ListPage, ReadError>;
-    fn control<'a>(
-        &'a self,
-        run: &'a RunId,
-        control: Control,
+    ) -> Response<'a, Payload, WaitError>;
+    fn list(&self, query: ListQuery) -> Response<'_, ListPage, ReadError>;
+    fn control(
+        &self,
+        run: RunId,
+        command: Command,
         origin: RequestOrigin,
-    ) -> Asking<'a, Done, ControlError>;
-    fn settle<'a>(
-        &'a self,
-        run: &'a RunId,
-        at: &'a Location,
-        settlement: Settlement,
-        origin: RequestOrigin,
-    ) -> Asking<'a, Done, ControlError>;
-    fn revive<'a>(
-        &'a self,
-        run: &'a RunId,
-        revival: Revival,
-        origin: RequestOrigin,
-    ) -> Asking<'a, Done, ControlError>;
-    /// The outcome is about the new run.
-    fn fork(&self, fork: ForkRun, origin: RequestOrigin) -> Asking<'_, Done, ControlError>;
+    ) -> Response<'_, Done, ControlError>;
     fn bulk(
         &self,
-        which: Which,
+        target: BulkTarget,
         control: Control,
         origin: RequestOrigin,
-        progress: Listener,
-    ) -> Asking<'_, BulkReport, ControlError>;
+        progress: ProgressListener,
+    ) -> Response<'_, BulkReport, ControlError>;
     /// Sleeps on the caller's clock.
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
 }
 
 /// The engine in this process.
 impl Port for everstep_engine::Engine {
-    fn start(&self, start: Start) -> Asking<'_, Begun, StartError> {
+    fn start(&self, start: Start) -> Response<'_, StartedRun, StartError> {
         Box::pin(async move {
             let started = self.start(start).await?;
-            Ok(Begun {
+            Ok(StartedRun {
                 run: started.run,
                 created: started.created,
                 stream: Some(started.stream),
@@ -129,114 +122,114 @@ impl Port for everstep_engine::Engine {
         })
     }
 
-    fn send(&self, event: SendEvent) -> Asking<'_, Sent, SendError> {
+    fn send(&self, event: SendEvent) -> Response<'_, Sent, SendError> {
         Box::pin(async move { Ok(self.send(event).await?) })
     }
 
-    fn ask(&self, event: SendEvent) -> Asking<'_, Option<Payload>, SendError> {
+    fn request(&self, event: SendEvent) -> Response<'_, Option<Payload>, SendError> {
         Box::pin(async move { Ok(self.ask(event).await?.answer().await?) })
     }
 
-    fn answer(&self, answer: Answer) -> Asking<'_, (), AnswerError> {
+    fn answer(&self, answer: Answer) -> Response<'_, (), AnswerError> {
         Box::pin(async move {
             self.answer(answer).await?;
             Ok(())
         })
     }
 
-    fn row<'a>(&'a self, run: &'a RunId) -> Asking<'a, RunRow, ReadError> {
+    fn row<'a>(&'a self, run: &'a RunId) -> Response<'a, RunRow, ReadError> {
         Box::pin(async move { Ok(self.row(run).await?) })
     }
 
-    fn inspect<'a>(&'a self, run: &'a RunId) -> Asking<'a, RunInfo, ReadError> {
+    fn inspect<'a>(&'a self, run: &'a RunId) -> Response<'a, RunInfo, ReadError> {
         Box::pin(async move { Ok(self.inspect(run).await?) })
     }
 
-    fn why<'a>(&'a self, run: &'a RunId) -> Asking<'a, Why, ReadError> {
+    fn why<'a>(&'a self, run: &'a RunId) -> Response<'a, Why, ReadError> {
         Box::pin(async move { Ok(self.why(run).await?) })
     }
 
-    fn journal<'a>(&'a self, run: &'a RunId) -> Asking<'a, Vec<Entry>, ReadError> {
+    fn journal<'a>(&'a self, run: &'a RunId) -> Response<'a, Vec<Entry>, ReadError> {
         Box::pin(async move { Ok(self.journal(run).await?) })
     }
 
-    fn records<'a>(&'a self, run: &'a RunId, from: RecordNumber) -> Asking<'a, Records, ReadError> {
+    fn records<'a>(
+        &'a self,
+        run: &'a RunId,
+        from: RecordNumber,
+    ) -> Response<'a, Records, ReadError> {
         Box::pin(async move { Ok(Records::new(self.records(run, from).await?)) })
     }
 
-    fn ended<'a>(
+    fn result<'a>(
         &'a self,
         run: &'a RunId,
         known: Option<StreamNumber>,
-    ) -> Asking<'a, End, ReadError> {
+    ) -> Response<'a, Payload, WaitError> {
         Box::pin(async move {
-            match self.ended(run, known).await?.body {
-                Body::Completed(end) => Ok(End::Completed(end.result)),
-                Body::Failed(end) => Ok(End::Failed(end.error)),
-                Body::Cancelled(end) => Ok(End::Cancelled(end.reason)),
-                Body::Terminated(end) => Ok(End::Terminated(end.reason)),
-                Body::RollbackFailed(end) => Ok(End::RollbackFailed {
+            let end = self.ended(run, known).await.map_err(ReadError::from)?;
+            Err(match end.body {
+                Body::Completed(end) => return Ok(end.result),
+                Body::Failed(end) => WaitError::Failed(end.error),
+                Body::Cancelled(end) => WaitError::Cancelled(end.reason),
+                Body::Terminated(end) => WaitError::Terminated(end.reason),
+                Body::RollbackFailed(end) => WaitError::RollbackFailed {
                     error: end.error,
                     rollback_error: end.rollback_error,
-                }),
+                },
                 _ => {
                     let error = StoreError::Corrupt {
                         place: format!("the journal of run `{run}`"),
                         detail: "it is closed without an end".to_owned(),
                     };
-                    Err(Unavailable::from(error).into())
+                    ReadError::from(Unavailable::from(error)).into()
                 }
-            }
+            })
         })
     }
 
-    fn list(&self, query: ListQuery) -> Asking<'_, ListPage, ReadError> {
+    fn list(&self, query: ListQuery) -> Response<'_, ListPage, ReadError> {
         Box::pin(async move { Ok(self.list(query).await?) })
     }
 
-    fn control<'a>(
-        &'a self,
-        run: &'a RunId,
-        control: Control,
+    fn control(
+        &self,
+        run: RunId,
+        command: Command,
         origin: RequestOrigin,
-    ) -> Asking<'a, Done, ControlError> {
-        Box::pin(async move { Ok(self.control(run, control, origin).await?) })
-    }
-
-    fn settle<'a>(
-        &'a self,
-        run: &'a RunId,
-        at: &'a Location,
-        settlement: Settlement,
-        origin: RequestOrigin,
-    ) -> Asking<'a, Done, ControlError> {
-        Box::pin(async move { Ok(self.settle(run, at, settlement, origin).await?) })
-    }
-
-    fn revive<'a>(
-        &'a self,
-        run: &'a RunId,
-        revival: Revival,
-        origin: RequestOrigin,
-    ) -> Asking<'a, Done, ControlError> {
-        Box::pin(async move { Ok(self.revive(run, revival, origin).await?) })
-    }
-
-    fn fork(&self, fork: ForkRun, origin: RequestOrigin) -> Asking<'_, Done, ControlError> {
-        Box::pin(async move { Ok(self.fork(fork, origin).await?) })
+    ) -> Response<'_, Done, ControlError> {
+        Box::pin(async move {
+            Ok(match command {
+                Command::Control(control) => self.control(&run, control, origin).await,
+                Command::Settle(at, settlement) => self.settle(&run, &at, settlement, origin).await,
+                Command::RestartFrom { at, edited } => {
+                    let revival = Revival::RestartFrom { at, edited };
+                    self.revive(&run, revival, origin).await
+                }
+                Command::Fork { id, at, edited } => {
+                    let fork = ForkRun {
+                        run,
+                        id,
+                        at,
+                        edited,
+                    };
+                    self.fork(fork, origin).await
+                }
+            }?)
+        })
     }
 
     fn bulk(
         &self,
-        which: Which,
+        target: BulkTarget,
         control: Control,
         origin: RequestOrigin,
-        progress: Listener,
-    ) -> Asking<'_, BulkReport, ControlError> {
+        progress: ProgressListener,
+    ) -> Response<'_, BulkReport, ControlError> {
         Box::pin(async move {
-            let runs = match which {
-                Which::Listed(query) => self.listed(query).await?,
-                Which::Named(runs) => runs,
+            let runs = match target {
+                BulkTarget::Query(query) => self.listed(query).await?,
+                BulkTarget::Runs(runs) => runs,
             };
             let report = self.bulk(runs, control, origin, progress).await;
             let runs = report.runs.into_iter();

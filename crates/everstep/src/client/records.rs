@@ -1,8 +1,8 @@
 //! A tail of the records of a run, from an engine or a server.
 
 use everstep_model::Entry;
-use everstep_store::BoxFuture;
 
+use super::Response;
 use super::error::ReadError;
 
 /// A tail of the records of a run: durable records without gaps and repetitions.
@@ -11,11 +11,11 @@ pub struct Records(Box<dyn Tail>);
 
 /// The source of [`Records`].
 pub(crate) trait Tail: std::fmt::Debug + Send {
-    fn next(&mut self) -> BoxFuture<'_, Result<Option<Entry>, ReadError>>;
+    fn next(&mut self) -> Response<'_, Option<Entry>, ReadError>;
 }
 
 impl Tail for everstep_engine::Records {
-    fn next(&mut self) -> BoxFuture<'_, Result<Option<Entry>, ReadError>> {
+    fn next(&mut self) -> Response<'_, Option<Entry>, ReadError> {
         Box::pin(async move { Ok(self.next().await?) })
     }
 }
@@ -25,10 +25,7 @@ impl Records {
         Self(Box::new(tail))
     }
 
-    /// Waits for the next record. `None` after the last record of a run that has ended.
-    ///
-    /// # Errors
-    /// If the records cannot be read.
+    /// Waits for the next record. Returns `None` after the last record of a run that has ended.
     pub async fn next(&mut self) -> Result<Option<Entry>, ReadError> {
         self.0.next().await
     }

@@ -1,39 +1,35 @@
-//! Asking a run: an event whose sender waits for the workflow's answer.
+//! Requests to a run: an event whose sender waits for the workflow's reply.
 //!
-//! The answer is a record of the run's own journal, so whoever asked finds it there, whichever engine they ask through.
+//! The reply is a record of the run's own journal, so a client can read it through any engine.
 
 use std::time::Duration;
 
-use everstep_engine::SendEvent;
-
-use super::SendError;
-use everstep_model::{ErrorCode, Name, Payload, PayloadError, RunId};
+use everstep_model::{ErrorCode, Payload, PayloadError, RunId};
 use futures_util::future::{Either, select};
 
-use super::{Handle, RunHandle};
+use super::error::SendError;
+use super::handle::{Handle, RunHandle};
 use crate::declaration::{Accepts, Request};
 use crate::workflow::Workflow;
 
-/// Why a request got no answer.
+/// Why a request got no reply.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages explain the variants")]
 pub enum RequestError {
-    /// The run ended without answering.
     #[error("run `{0}` ended without an answer")]
     RunEnded(RunId),
-    /// The answer did not come in time. The event stays with the run, which may still act on it.
+    /// The run keeps the event, and may still act on it.
     #[error("no answer within {0:?}; the event stays with the run")]
     TimedOut(Duration),
-    /// The answer does not have the expected shape.
     #[error("the answer does not fit its type: {0}")]
     Reply(#[source] PayloadError),
-    /// The event was not accepted.
     #[error(transparent)]
     Send(#[from] SendError),
 }
 
 impl RequestError {
-    /// Its stable code.
+    /// Returns the stable code of the error.
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self {
@@ -45,32 +41,24 @@ impl RequestError {
 }
 
 impl RunHandle {
-    /// Sends an event and waits for the workflow's answer to it. If the run is revived before its end is noticed
-    /// here, the answer may come from its next generation.
+    /// Sends an event and waits for the workflow's reply. If the run is revived before its end is noticed here, the reply
+    /// may come from its next generation.
     ///
     /// # Errors
-    /// If the run does not accept the event, or ends without answering.
+    /// If the run does not accept the event, or ends without a reply.
     pub async fn request<E: Request>(&self, event: &E) -> Result<E::Reply, RequestError> {
         let payload = Payload::from_value(event).map_err(SendError::from)?;
-        let name = Name::new(E::NAME).map_err(SendError::from)?;
-        let event = SendEvent {
-            run: self.id.clone(),
-            name,
-            payload,
-            dedup_id: None,
-            by: None,
-            generation: None,
-        };
-        match self.port.ask(event).await? {
-            Some(answer) => answer.decode().map_err(RequestError::Reply),
+        let event = self.event(E::NAME, payload, None)?;
+        match self.port.request(event).await? {
+            Some(reply) => reply.decode().map_err(RequestError::Reply),
             None => Err(RequestError::RunEnded(self.id.clone())),
         }
     }
 
-    /// Sends an event and waits for the answer, but not longer than this.
+    /// Sends an event and waits for the reply, up to a timeout.
     ///
     /// # Errors
-    /// If the run does not accept the event, ends without answering, or does not answer in time.
+    /// If the run does not accept the event, ends without a reply, or does not reply in time.
     pub async fn request_within<E: Request>(
         &self,
         event: &E,
@@ -85,10 +73,10 @@ impl RunHandle {
 }
 
 impl<W: Workflow> Handle<W> {
-    /// Sends an event and waits for the workflow's answer to it. One that the workflow does not accept does not compile.
+    /// Sends an event and waits for the workflow's reply. An event that the workflow does not accept does not compile.
     ///
     /// # Errors
-    /// If the run ends without answering.
+    /// If the run ends without a reply.
     pub async fn request<E: Request>(&self, event: &E) -> Result<E::Reply, RequestError>
     where
         W: Accepts<E>,
@@ -96,10 +84,10 @@ impl<W: Workflow> Handle<W> {
         RunHandle::request(self, event).await
     }
 
-    /// Sends an event and waits for the answer, but not longer than this.
+    /// Sends an event and waits for the reply, up to a timeout.
     ///
     /// # Errors
-    /// If the run ends without answering, or does not answer in time.
+    /// If the run ends without a reply, or does not reply in time.
     pub async fn request_within<E: Request>(
         &self,
         event: &E,

@@ -1,55 +1,41 @@
-//! Starting runs: configured like a builder, awaited directly.
+//! Starts of runs, configured like builders and awaited directly.
 
-use std::future::{Future, IntoFuture};
+use std::future::IntoFuture;
 use std::marker::PhantomData;
-use std::pin::Pin;
-use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_engine::Start;
-
-use super::StartError;
 use everstep_model::{Name, Payload, PayloadError, RunId, TraceParent};
 use futures_util::future::join_all;
 
-use super::Client;
-use super::Port;
-use super::{Handle, RunHandle, WaitError};
+use super::Response;
+use super::error::{StartError, WaitError};
+use super::handle::{Handle, RunHandle};
+use super::port::{Client, StartedRun};
 use crate::workflow::Workflow;
 
 /// A run to start.
 #[must_use = "nothing is started until it is awaited"]
+#[derive(Debug)]
 pub struct StartRun<W> {
-    port: Arc<dyn Port>,
-    workflow: String,
-    input: Result<Payload, PayloadError>,
-    id: Option<String>,
-    tags: Vec<String>,
-    idempotency_key: Option<String>,
-    deadline: Option<Duration>,
-    execution_retries: Option<u32>,
-    strict: bool,
-    trace: Option<TraceParent>,
-    typed: PhantomData<fn() -> W>,
+    client: Client,
+    start: Result<Start, StartError>,
+    workflow: PhantomData<fn() -> W>,
 }
 
 impl Client {
-    /// Starts a run of a workflow, or gives the existing run of that id.
+    /// Starts a run of a workflow, or returns the existing run with the same id.
     pub fn start<W: Workflow>(&self, input: &W::Input) -> StartRun<W> {
-        StartRun::new(
-            self.port.clone(),
-            W::NAME.to_owned(),
-            Payload::from_value(input),
-        )
+        StartRun::new(self, W::NAME, Payload::from_value(input))
     }
 
     /// Starts a run of a workflow by name, with input as JSON.
-    pub fn start_by_name(&self, workflow: impl Into<String>, input: Payload) -> StartRun<()> {
-        StartRun::new(self.port.clone(), workflow.into(), Ok(input))
+    pub fn start_by_name(&self, workflow: impl AsRef<str>, input: Payload) -> StartRun<()> {
+        StartRun::new(self, workflow.as_ref(), Ok(input))
     }
 
-    /// Starts many runs of a workflow, and reports on each in the order given. An id that exists, or comes twice, gives the
-    /// existing run; one that is refused does not keep the others from starting.
+    /// Starts many runs of a workflow. Returns the outcomes in the given order. An id that exists or is repeated returns the
+    /// existing run; a rejected start does not affect the others.
     pub async fn start_batch<W: Workflow>(
         &self,
         runs: impl IntoIterator<Item = (String, W::Input)>,
@@ -63,7 +49,7 @@ impl Client {
     /// Starts a run and waits for its end.
     ///
     /// # Errors
-    /// If it cannot be started, or ends otherwise than with a result.
+    /// If the run cannot be started or does not complete.
     pub async fn start_and_wait<W: Workflow>(
         &self,
         input: &W::Input,
@@ -73,83 +59,77 @@ impl Client {
 }
 
 impl<W> StartRun<W> {
-    fn new(port: Arc<dyn Port>, workflow: String, input: Result<Payload, PayloadError>) -> Self {
+    fn new(client: &Client, workflow: &str, input: Result<Payload, PayloadError>) -> Self {
+        let start = || Ok(Start::new(Name::new(workflow)?, input?));
         Self {
-            port,
-            workflow,
-            input,
-            id: None,
-            tags: Vec::new(),
-            idempotency_key: None,
-            deadline: None,
-            execution_retries: None,
-            strict: false,
-            trace: None,
-            typed: PhantomData,
+            client: client.clone(),
+            start: start(),
+            workflow: PhantomData,
         }
     }
 
-    /// The run's id. The same id gives the same run, whose first input is kept.
+    /// Sets the id of the run. Starts with the same id return the same run, with its first input.
     pub fn id(mut self, id: impl Into<String>) -> Self {
-        self.id = Some(id.into());
-        self
+        match RunId::new(id.into()) {
+            Ok(id) => self.change(|start| start.id = Some(id)),
+            Err(error) => {
+                self.start = self.start.and(Err(error.into()));
+                self
+            }
+        }
     }
 
-    /// A word to find the run by.
-    pub fn tag(mut self, tag: impl Into<String>) -> Self {
-        self.tags.push(tag.into());
-        self
+    /// Adds a tag for lists and filters.
+    pub fn tag(self, tag: impl Into<String>) -> Self {
+        self.change(|start| start.tags.push(tag.into()))
     }
 
-    /// A key that leads every start with it to one run of this workflow.
-    pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
-        self.idempotency_key = Some(key.into());
-        self
+    /// Sets a key. All starts of this workflow with the same key return the same run.
+    pub fn idempotency_key(self, key: impl Into<String>) -> Self {
+        self.change(|start| start.idempotency_key = Some(key.into()))
     }
 
-    /// How long the run may take, counted from its creation.
-    pub fn deadline(mut self, deadline: Duration) -> Self {
-        self.deadline = Some(deadline);
-        self
+    /// Limits the duration of the run, counted from its creation.
+    pub fn deadline(self, deadline: Duration) -> Self {
+        self.change(|start| start.deadline = Some(deadline))
     }
 
-    /// How often the whole function is run again when it fails.
-    pub fn execution_retries(mut self, retries: u32) -> Self {
-        self.execution_retries = Some(retries);
-        self
+    /// Sets how often the whole function is retried if it fails.
+    pub fn execution_retries(self, retries: u32) -> Self {
+        self.change(|start| start.execution_retries = Some(retries))
     }
 
-    /// Refuses an id that exists, instead of giving that run.
-    pub fn strict(mut self) -> Self {
-        self.strict = true;
-        self
+    /// Rejects an id that exists, instead of returning that run.
+    pub fn strict(self) -> Self {
+        self.change(|start| start.strict = true)
     }
 
-    /// The place in a trace from which it is started: the run's own spans hang below it.
-    pub fn trace(mut self, parent: TraceParent) -> Self {
-        self.trace = Some(parent);
+    /// Sets the trace context of the start: the parent of the run's spans.
+    pub fn trace(self, parent: TraceParent) -> Self {
+        self.change(|start| start.trace = Some(parent))
+    }
+
+    fn change(mut self, change: impl FnOnce(&mut Start)) -> Self {
+        if let Ok(start) = &mut self.start {
+            change(start);
+        }
         self
     }
 
     async fn run(self) -> Result<RunHandle, StartError> {
-        let mut start = Start::new(Name::new(&self.workflow)?, self.input?);
-        start.id = self.id.map(RunId::new).transpose()?;
-        start.tags = self.tags;
-        start.idempotency_key = self.idempotency_key;
-        start.deadline = self.deadline;
-        start.execution_retries = self.execution_retries;
-        start.strict = self.strict;
-        start.trace = self.trace;
-        let begun = self.port.start(start).await?;
-        Ok(RunHandle::new(self.port, begun))
+        let port = self.client.port;
+        let StartedRun {
+            run,
+            created,
+            stream,
+        } = port.start(self.start?).await?;
+        Ok(RunHandle::new(port, run, created, stream))
     }
 }
 
-type StartFuture<H> = Pin<Box<dyn Future<Output = Result<H, StartError>> + Send>>;
-
 impl<W: Workflow> IntoFuture for StartRun<W> {
     type Output = Result<Handle<W>, StartError>;
-    type IntoFuture = StartFuture<Handle<W>>;
+    type IntoFuture = Response<'static, Handle<W>, StartError>;
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move { Ok(Handle::new(self.run().await?)) })
@@ -158,15 +138,9 @@ impl<W: Workflow> IntoFuture for StartRun<W> {
 
 impl IntoFuture for StartRun<()> {
     type Output = Result<RunHandle, StartError>;
-    type IntoFuture = StartFuture<RunHandle>;
+    type IntoFuture = Response<'static, RunHandle, StartError>;
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(self.run())
-    }
-}
-
-impl<W> std::fmt::Debug for StartRun<W> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "StartRun({})", self.workflow)
     }
 }

@@ -1,32 +1,28 @@
-//! The verbs in bulk: every run of a list, or runs by id, with progress and a report per run.
+//! Bulk requests: a verb for all runs of a list, or for runs by id, with progress and an outcome per run.
 
-use std::future::{Future, IntoFuture};
-use std::pin::Pin;
+use std::future::IntoFuture;
 use std::sync::Arc;
 
 use everstep_engine::{BulkProgress, Control, RequestOrigin};
-
 use everstep_model::RunId;
+use everstep_store::BoxFuture;
 
-use crate::client::{BulkReport, Client, ControlError, ListRuns, Listener, Port, Which};
+use crate::client::{
+    BulkReport, BulkTarget, Client, ControlError, ListRuns, Port, ProgressListener,
+};
 
-/// Something to be done with many runs. Say who asks and why, then await it.
-#[must_use = "nothing is done until it is awaited"]
+/// A control request about many runs. Set the actor and the reason, then await it.
+#[must_use = "the request is sent only when it is awaited"]
 pub struct BulkRuns {
     port: Arc<dyn Port>,
-    which: Chosen,
+    target: Result<BulkTarget, ControlError>,
     control: Control,
     origin: RequestOrigin,
-    progress: Listener,
-}
-
-enum Chosen {
-    Listed(Box<ListRuns>),
-    Named(Vec<String>),
+    progress: ProgressListener,
 }
 
 impl ListRuns {
-    /// Does one thing with every run of the list, over all its pages, and reports on each.
+    /// Applies a verb to every run of the list, over all its pages.
     ///
     /// ```
     /// # async fn example(engine: everstep::Engine) -> Result<(), everstep::control::ControlError> {
@@ -48,72 +44,65 @@ impl ListRuns {
     /// # }
     /// ```
     pub fn each(self, control: Control) -> BulkRuns {
-        let port = self.client.port.clone();
-        BulkRuns::new(port, Chosen::Listed(Box::new(self)), control)
+        let target = self.query.map(BulkTarget::Query);
+        BulkRuns::new(&self.client, target.map_err(ControlError::from), control)
     }
 }
 
 impl Client {
-    /// Does one thing with these runs, and reports on each. One that is named twice is dealt with once.
+    /// Applies a verb to these runs. Repeated ids count once.
     pub fn each<I: Into<String>>(
         &self,
         runs: impl IntoIterator<Item = I>,
         control: Control,
     ) -> BulkRuns {
-        let runs = runs.into_iter().map(Into::into).collect();
-        BulkRuns::new(self.port.clone(), Chosen::Named(runs), control)
+        let runs = runs.into_iter().map(|run| RunId::new(run.into()));
+        let runs = runs.collect::<Result<_, _>>().map_err(ControlError::from);
+        BulkRuns::new(self, runs.map(BulkTarget::Runs), control)
     }
 }
 
 impl BulkRuns {
-    fn new(port: Arc<dyn Port>, which: Chosen, control: Control) -> Self {
+    fn new(client: &Client, target: Result<BulkTarget, ControlError>, control: Control) -> Self {
         Self {
-            port,
-            which,
+            port: client.port.clone(),
+            target,
             control,
             origin: RequestOrigin::default(),
             progress: Box::new(|_| ()),
         }
     }
 
-    /// Who asks. It is recorded with each run.
+    /// Sets the actor, for the journals.
     pub fn by(mut self, name: impl Into<String>) -> Self {
         self.origin.by = Some(name.into());
         self
     }
 
-    /// Why. It is recorded with each run.
+    /// Sets the reason, for the journals.
     pub fn reason(mut self, reason: impl Into<String>) -> Self {
         self.origin.reason = Some(reason.into());
         self
     }
 
-    /// Called after each run.
+    /// Calls `listener` after each run.
     pub fn progress(mut self, listener: impl FnMut(BulkProgress) + Send + 'static) -> Self {
         self.progress = Box::new(listener);
         self
-    }
-
-    async fn perform(self) -> Result<BulkReport, ControlError> {
-        let which = match self.which {
-            Chosen::Listed(list) => Which::Listed(list.into_query()?),
-            Chosen::Named(runs) => {
-                let runs = runs.into_iter().map(RunId::new);
-                Which::Named(runs.collect::<Result<_, _>>()?)
-            }
-        };
-        self.port
-            .bulk(which, self.control, self.origin, self.progress)
-            .await
     }
 }
 
 impl IntoFuture for BulkRuns {
     type Output = Result<BulkReport, ControlError>;
-    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.perform())
+        Box::pin(async move {
+            let bulk = self
+                .port
+                .bulk(self.target?, self.control, self.origin, self.progress);
+            bulk.await
+        })
     }
 }
 

@@ -1,31 +1,55 @@
 //! A control request about one run, with its actor and reason.
 
-use std::future::{Future, IntoFuture};
-use std::pin::Pin;
+use std::future::IntoFuture;
 
-use everstep_engine::RequestOrigin;
+use everstep_engine::{Done, RequestOrigin};
+use everstep_store::BoxFuture;
 
-use crate::client::ControlError;
-
-use crate::client::RunHandle;
-
-type Asking<T> = Pin<Box<dyn Future<Output = Result<T, ControlError>> + Send>>;
+use self::sealed::FromDone as _;
+use crate::client::{Command, ControlError, RunHandle};
 
 /// A control verb. Sealed: only this crate implements it.
-pub trait Verb: sealed::Perform {}
+pub trait Verb: sealed::ToCommand {}
 
-impl<V: sealed::Perform> Verb for V {}
+impl<V: sealed::ToCommand> Verb for V {}
 
 pub(super) mod sealed {
-    use super::{Asking, RequestOrigin, RunHandle};
+    use super::{Command, ControlError, Done, RunHandle};
 
-    /// Performs a verb.
-    pub trait Perform: Send + 'static {
+    pub trait ToCommand: Send + 'static {
         /// The result of the request.
-        type Output: Send + 'static;
+        type Output: FromDone;
 
-        /// Sends the request.
-        fn perform(self, run: RunHandle, origin: RequestOrigin) -> Asking<Self::Output>;
+        fn command(self) -> Result<Command, ControlError>;
+    }
+
+    pub trait FromDone: Send + 'static {
+        fn from_done(run: RunHandle, done: Done) -> Self;
+    }
+
+    impl FromDone for Done {
+        fn from_done(_: RunHandle, done: Done) -> Self {
+            done
+        }
+    }
+
+    /// The handle to a fork.
+    impl FromDone for RunHandle {
+        fn from_done(run: RunHandle, done: Done) -> Self {
+            Self::new(run.port, done.run, true, None)
+        }
+    }
+}
+
+/// A verb without options.
+#[derive(Debug)]
+pub struct Plain(pub(super) Result<Command, ControlError>);
+
+impl sealed::ToCommand for Plain {
+    type Output = Done;
+
+    fn command(self) -> Result<Command, ControlError> {
+        self.0
     }
 }
 
@@ -70,9 +94,14 @@ impl<V> ControlRequest<V> {
 
 impl<V: Verb> IntoFuture for ControlRequest<V> {
     type Output = Result<V::Output, ControlError>;
-    type IntoFuture = Asking<V::Output>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        self.verb.perform(self.run, self.origin)
+        Box::pin(async move {
+            let Self { run, origin, verb } = self;
+            let command = verb.command()?;
+            let done = run.port.control(run.id.clone(), command, origin).await?;
+            Ok(V::Output::from_done(run, done))
+        })
     }
 }

@@ -1,17 +1,10 @@
 //! Verbs that apply to a run as a whole.
 
-use std::pin::Pin;
+use everstep_engine::{Control, Done};
 
-use everstep_engine::{Control, Done, RequestOrigin};
-
-use crate::client::ControlError;
-
-use super::request::{ControlRequest, sealed::Perform};
-use crate::client::RunHandle;
-
-/// A verb without options.
-#[derive(Debug)]
-pub struct Plain(Control);
+use super::request::sealed::ToCommand;
+use super::request::{ControlRequest, Plain};
+use crate::client::{Command, ControlError, RunHandle};
 
 /// The verb `cancel`.
 #[derive(Debug)]
@@ -20,15 +13,19 @@ pub struct Cancel {
 }
 
 impl RunHandle {
+    fn plain(&self, control: Control) -> ControlRequest<Plain> {
+        ControlRequest::new(self, Plain(Ok(Command::Control(control))))
+    }
+
     /// Pauses the run: steps in flight finish, and nothing new begins. Timers still fire; the run processes them when it is
     /// resumed.
     pub fn pause(&self) -> ControlRequest<Plain> {
-        ControlRequest::new(self, Plain(Control::Pause))
+        self.plain(Control::Pause)
     }
 
     /// Continues a paused run.
     pub fn resume(&self) -> ControlRequest<Plain> {
-        ControlRequest::new(self, Plain(Control::Resume))
+        self.plain(Control::Resume)
     }
 
     /// Cancels the run: its waits are refused, steps in flight finish, completed steps are undone, and then the run
@@ -46,17 +43,17 @@ impl RunHandle {
 
     /// Ends the run at once, whatever it is doing. Its code gets no chance to react, and nothing is undone.
     pub fn terminate(&self) -> ControlRequest<Plain> {
-        ControlRequest::new(self, Plain(Control::Terminate))
+        self.plain(Control::Terminate)
     }
 
     /// Fails the run with this message. It rolls back like any failed run.
     pub fn force_fail(&self, message: impl Into<String>) -> ControlRequest<Plain> {
-        ControlRequest::new(self, Plain(Control::Fail)).reason(message)
+        self.plain(Control::Fail).reason(message)
     }
 
     /// Restarts the run from the beginning, as a new generation. An active run is terminated first.
     pub fn restart(&self) -> ControlRequest<Plain> {
-        ControlRequest::new(self, Plain(Control::Restart))
+        self.plain(Control::Restart)
     }
 
     /// Continues an unsuccessful run where it failed, as a new generation. Completed steps are kept.
@@ -69,17 +66,17 @@ impl RunHandle {
     /// # }
     /// ```
     pub fn recover(&self) -> ControlRequest<Plain> {
-        ControlRequest::new(self, Plain(Control::Recover))
+        self.plain(Control::Recover)
     }
 
     /// Repeats a failed rollback, as a new generation. Completed undos are kept.
     pub fn retry_rollback(&self) -> ControlRequest<Plain> {
-        ControlRequest::new(self, Plain(Control::RetryRollback))
+        self.plain(Control::RetryRollback)
     }
 
     /// Deletes the run with all its generations, so that its id can be used again. An active run is terminated first.
     pub fn delete(&self) -> ControlRequest<Plain> {
-        ControlRequest::new(self, Plain(Control::Delete))
+        self.plain(Control::Delete)
     }
 }
 
@@ -91,25 +88,11 @@ impl ControlRequest<Cancel> {
     }
 }
 
-type Asking = Pin<Box<dyn Future<Output = Result<Done, ControlError>> + Send>>;
-
-fn control(run: RunHandle, control: Control, origin: RequestOrigin) -> Asking {
-    Box::pin(async move { run.port.control(&run.id, control, origin).await })
-}
-
-impl Perform for Plain {
+impl ToCommand for Cancel {
     type Output = Done;
 
-    fn perform(self, run: RunHandle, origin: RequestOrigin) -> Asking {
-        control(run, self.0, origin)
-    }
-}
-
-impl Perform for Cancel {
-    type Output = Done;
-
-    fn perform(self, run: RunHandle, origin: RequestOrigin) -> Asking {
+    fn command(self) -> Result<Command, ControlError> {
         let rollback = self.rollback;
-        control(run, Control::Cancel { rollback }, origin)
+        Ok(Command::Control(Control::Cancel { rollback }))
     }
 }

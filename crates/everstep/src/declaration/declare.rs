@@ -1,98 +1,88 @@
-//! What a workflow tells about itself: its events, rpcs and, with the `schema` feature, the shape of everything.
+//! The declaration of a workflow: its events, rpcs and, with the `schema` feature, their schemas.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
-use everstep_model::Payload;
+use everstep_model::{Described, Description, Payload};
 use serde::de::DeserializeOwned;
 
-use super::Rpc;
-use super::{Accepts, Event};
+use super::{Accepts, Event, Rpc};
 
 /// Checks a payload against a type.
 type Check = fn(&Payload) -> Result<(), String>;
 
-/// Something declared: how to check it, and its schema if it has one.
+/// The type of a payload.
 #[derive(Clone, Debug)]
 pub(crate) struct Declared {
     check: Check,
     schema: Option<Payload>,
 }
 
-/// What a workflow told about itself.
+/// The declaration of a workflow.
 #[derive(Clone, Debug, Default)]
 pub struct Declaration {
     events: BTreeMap<&'static str, Declared>,
     rpcs: BTreeMap<&'static str, Declared>,
-    input: Option<Declared>,
-    output: Option<Declared>,
+    pub(crate) input: Option<Declared>,
+    pub(crate) output: Option<Declared>,
 }
 
 impl Declaration {
-    /// The names of the declared events.
+    /// Returns the names of the declared events.
     pub fn events(&self) -> impl Iterator<Item = &'static str> {
         self.events.keys().copied()
     }
 
-    /// The schema of an event.
+    /// Returns the schema of an event.
     #[must_use]
     pub fn event_schema(&self, name: &str) -> Option<&Payload> {
         self.events.get(name)?.schema.as_ref()
     }
 
-    /// The schema of an rpc's answer.
+    /// Returns the schema of an rpc's answer.
     #[must_use]
     pub fn rpc_schema(&self, method: &str) -> Option<&Payload> {
         self.rpcs.get(method)?.schema.as_ref()
     }
 
-    /// The schema of the input.
+    /// Returns the schema of the input.
     #[must_use]
     pub fn input_schema(&self) -> Option<&Payload> {
         self.input.as_ref()?.schema.as_ref()
     }
 
-    /// The schema of the output.
+    /// Returns the schema of the output.
     #[must_use]
     pub fn output_schema(&self) -> Option<&Payload> {
         self.output.as_ref()?.schema.as_ref()
     }
 
-    /// Whether an event of that name is accepted. A workflow that declares none accepts all.
+    /// Whether an event is accepted. A workflow that declares none accepts all.
     pub(crate) fn accepts(&self, name: &str) -> bool {
         self.events.is_empty() || self.events.contains_key(name)
     }
 
     pub(crate) fn check_event(&self, name: &str, payload: &Payload) -> Result<(), String> {
-        self.events
-            .get(name)
-            .map_or(Ok(()), |declared| (declared.check)(payload))
+        check(self.events.get(name), payload)
     }
 
     pub(crate) fn check_answer(&self, method: &str, payload: &Payload) -> Result<(), String> {
-        self.rpcs
-            .get(method)
-            .map_or(Ok(()), |declared| (declared.check)(payload))
+        check(self.rpcs.get(method), payload)
     }
 
     pub(crate) fn check_input(&self, payload: &Payload) -> Result<(), String> {
-        self.input
-            .as_ref()
-            .map_or(Ok(()), |declared| (declared.check)(payload))
+        check(self.input.as_ref(), payload)
     }
 
-    /// The same in a form that can be sent.
-    pub(crate) fn describe(&self) -> everstep_model::Description {
-        let described = |declared: &Declared| everstep_model::Described {
-            schema: declared.schema.clone(),
+    pub(crate) fn describe(&self) -> Description {
+        let all = |map: &BTreeMap<&'static str, Declared>| -> BTreeMap<_, _> {
+            let described = map.iter().map(|(name, declared)| {
+                let schema = declared.schema.clone();
+                ((*name).to_owned(), Described { schema })
+            });
+            described.collect()
         };
-        let all = |map: &BTreeMap<&'static str, Declared>| {
-            let described = map
-                .iter()
-                .map(|(name, one)| ((*name).to_owned(), described(one)));
-            described.collect::<BTreeMap<_, _>>()
-        };
-        everstep_model::Description {
+        Description {
             input: self.input_schema().cloned(),
             output: self.output_schema().cloned(),
             events: (!self.events.is_empty()).then(|| all(&self.events)),
@@ -109,21 +99,24 @@ impl Declaration {
     }
 }
 
+/// Checks a payload. What is not declared is not checked.
+fn check(declared: Option<&Declared>, payload: &Payload) -> Result<(), String> {
+    declared.map_or(Ok(()), |declared| (declared.check)(payload))
+}
+
 impl Declared {
     fn of<T: DeserializeOwned>() -> Self {
         Self {
             check: |payload| {
-                payload
-                    .decode::<T>()
-                    .map(drop)
-                    .map_err(|error| error.to_string())
+                let decoded = payload.decode::<T>();
+                decoded.map(drop).map_err(|error| error.to_string())
             },
             schema: None,
         }
     }
 
     #[cfg(feature = "schema")]
-    fn with_schema<T: DeserializeOwned + schemars::JsonSchema>() -> Self {
+    pub(crate) fn with_schema<T: DeserializeOwned + schemars::JsonSchema>() -> Self {
         Self {
             schema: Payload::from_value(&schemars::schema_for!(T)).ok(),
             ..Self::of::<T>()
@@ -131,7 +124,7 @@ impl Declared {
     }
 }
 
-/// Where a workflow declares itself.
+/// Builds the declaration of a workflow.
 #[derive(Debug)]
 pub struct Declare<W> {
     pub(crate) declaration: Declaration,
@@ -146,7 +139,7 @@ impl<W> Declare<W> {
         }
     }
 
-    /// An event it accepts.
+    /// Declares an event that the workflow accepts.
     pub fn event<E: Event>(&mut self) -> &mut Self
     where
         W: Accepts<E>,
@@ -155,7 +148,7 @@ impl<W> Declare<W> {
         self
     }
 
-    /// A question it asks.
+    /// Declares an rpc that the workflow makes.
     pub fn rpc<R: Rpc>(&mut self) -> &mut Self {
         self.declaration
             .rpcs
@@ -166,7 +159,7 @@ impl<W> Declare<W> {
 
 #[cfg(feature = "schema")]
 impl<W> Declare<W> {
-    /// An event it accepts, with the schema of its payload.
+    /// Declares an event with the schema of its payload.
     pub fn event_with_schema<E: Event + schemars::JsonSchema>(&mut self) -> &mut Self
     where
         W: Accepts<E>,
@@ -177,7 +170,7 @@ impl<W> Declare<W> {
         self
     }
 
-    /// A question it asks, with the schema of its answer.
+    /// Declares an rpc with the schema of its answer.
     pub fn rpc_with_schema<R: Rpc>(&mut self) -> &mut Self
     where
         R::Answer: schemars::JsonSchema,
@@ -186,16 +179,5 @@ impl<W> Declare<W> {
             .rpcs
             .insert(R::METHOD, Declared::with_schema::<R::Answer>());
         self
-    }
-}
-
-#[cfg(feature = "schema")]
-impl Declaration {
-    pub(crate) fn set_input_schema<T: DeserializeOwned + schemars::JsonSchema>(&mut self) {
-        self.input = Some(Declared::with_schema::<T>());
-    }
-
-    pub(crate) fn set_output_schema<T: DeserializeOwned + schemars::JsonSchema>(&mut self) {
-        self.output = Some(Declared::with_schema::<T>());
     }
 }

@@ -1,16 +1,16 @@
-//! Events are types: what is not declared cannot be sent or awaited.
+//! Events are types: an event that a workflow does not accept cannot be sent to it or awaited by it.
 
 use everstep_model::{Payload, PayloadError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Something that can be sent to a run. Its name is permanent: it is what other languages and journals know it by.
+/// A message to a run.
 pub trait Event: Serialize + DeserializeOwned + Send + 'static {
-    /// The event's name.
+    /// The name of the event in journals and in other languages. It is permanent.
     const NAME: &'static str;
 }
 
-/// A workflow that accepts an event. Waiting for or sending one that is not accepted does not compile.
+/// Declares that a workflow accepts an event. Waiting for an event that is not accepted, or sending it, does not compile.
 ///
 /// ```
 /// use everstep::{Accepts, Ctx, Event, Result, Workflow};
@@ -34,7 +34,7 @@ pub trait Event: Serialize + DeserializeOwned + Send + 'static {
 /// }
 /// ```
 ///
-/// Without the line that accepts it:
+/// Without `impl Accepts`:
 ///
 /// ```compile_fail,E0277
 /// use everstep::{Accepts, Ctx, Event, Result, Workflow};
@@ -59,7 +59,7 @@ pub trait Event: Serialize + DeserializeOwned + Send + 'static {
 // B204: the compiler refuses what is not accepted.
 pub trait Accepts<E: Event> {}
 
-/// An event whose sender waits for an answer.
+/// An event whose sender waits for a reply.
 ///
 /// ```
 /// use everstep::testing::{TestEngine, virtual_time};
@@ -83,30 +83,27 @@ pub trait Accepts<E: Event> {}
 /// });
 /// ```
 pub trait Request: Event {
-    /// What the workflow answers with.
+    #[allow(missing_docs, reason = "the name explains it")]
     type Reply: Serialize + DeserializeOwned + Send + 'static;
 }
 
-/// Several kinds of events, of which a wait takes whichever comes first. Tuples of up to four events are sets.
+/// A set of events, of which a wait takes the first to arrive. Tuples of up to four events are sets.
 pub trait EventSet<W>: Send + 'static {
-    /// The event that came.
+    /// The event that arrived.
     type Taken: Send;
 
-    /// The names of the events.
+    #[allow(missing_docs, reason = "the name explains it")]
     const NAMES: &'static [&'static str];
 
-    /// Reads the event of that name.
-    ///
-    /// # Errors
-    /// If the payload does not fit its type.
-    fn read(name: &str, payload: &Payload) -> Result<Self::Taken, PayloadError>;
+    /// Decodes the event with this name.
+    fn decode(name: &str, payload: &Payload) -> Result<Self::Taken, PayloadError>;
 }
 
 macro_rules! sets {
     ($one_of:ident, $count:literal: $first:ident $(, $event:ident)*) => {
         #[doc = concat!("One of ", $count, " kinds of events.")]
         #[derive(Clone, Debug, PartialEq, Eq)]
-        #[allow(missing_docs, reason = "the variants are the places in the set")]
+        #[allow(missing_docs, reason = "the variants are the positions in the set")]
         pub enum $one_of<$first, $($event),*> {
             $first($first),
             $($event($event),)*
@@ -120,7 +117,7 @@ macro_rules! sets {
 
             const NAMES: &'static [&'static str] = &[$first::NAME, $($event::NAME),*];
 
-            fn read(name: &str, payload: &Payload) -> Result<Self::Taken, PayloadError> {
+            fn decode(name: &str, payload: &Payload) -> Result<Self::Taken, PayloadError> {
                 $(if name == $event::NAME {
                     return payload.decode().map($one_of::$event);
                 })*

@@ -1,10 +1,11 @@
-//! What a workflow declares: the types of its events and rpcs, and schemas for senders that are not
-//! written in Rust.
+//! Declarations of workflows: the types of events and rpcs, and schemas for senders in other languages.
 
 mod declare;
 mod event;
 mod rpc;
 
+#[cfg(feature = "schema")]
+pub(crate) use declare::Declared;
 pub use declare::{Declaration, Declare};
 pub use event::{Accepts, Event, EventSet, OneOf2, OneOf3, OneOf4, Request};
 pub use rpc::Rpc;

@@ -1,12 +1,12 @@
-//! Questions a run asks are types too: a method, its arguments and its answer.
+//! Rpcs are types: a method, its arguments and its answer.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// A question that a run asks and a person or client answers.
+/// A typed call from a run that a person or another program answers.
 pub trait Rpc: Serialize + Send + 'static {
-    /// The method's name; permanent, as clients choose by it what to show.
+    /// The name of the method. It is permanent: clients select by it what to show.
     const METHOD: &'static str;
-    /// What an answer looks like. An answer that does not fit is refused before it is stored.
+    /// The type of the answer. An answer that does not fit is rejected.
     type Answer: DeserializeOwned + Send + 'static;
 }

@@ -45,7 +45,7 @@ impl StartedCode {
         self.root.as_ref().is_some_and(RunningRoot::is_woken)
     }
 
-    /// Polls the code once and tells the driver what came of it.
+    /// Polls the code once and reports the result to the driver.
     pub(super) fn poll(&mut self, mut driver: OwnedDriver) -> Option<OwnedDriver> {
         if self.root.is_none() {
             return Some(driver);

@@ -70,9 +70,9 @@ impl Executor {
         self.live.as_ref().and_then(StartedCode::root)
     }
 
-    /// Hands the driver everything that happened since the last poll.
-    fn take_in(&mut self, driver: &mut OwnedDriver, context: &mut Context<'_>) {
-        // A seat that is lost says so each time it is asked.
+    /// Passes everything that happened since the last poll to the driver.
+    fn receive(&mut self, driver: &mut OwnedDriver, context: &mut Context<'_>) {
+        // A lost seat reports that on each poll.
         while !driver.is_over()
             && let Poll::Ready(message) = self.activation.poll_message(context)
         {
@@ -278,16 +278,16 @@ impl Future for Executor {
             return Poll::Ready(());
         };
         if let Some(root) = this.live_root() {
-            root.attend();
+            root.begin_poll();
         }
-        this.take_in(&mut driver, context);
+        this.receive(&mut driver, context);
         this.driver = this.act(driver, context);
         if this.driver.is_none() {
             (this.live, this.dry, this.undo) = (None, None, None);
             return Poll::Ready(());
         }
         if let Some(root) = this.live_root() {
-            root.leave(context);
+            root.end_poll(context);
         }
         Poll::Pending
     }

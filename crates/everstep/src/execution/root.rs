@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
-use everstep_model::{ErrorCode, Failure, Payload};
+use everstep_model::{ErrorCode, Payload};
 use futures_util::task::AtomicWaker;
 
 use super::shared::Shared;
@@ -21,15 +21,15 @@ type Root = Pin<Box<dyn Future<Output = Result<Payload>> + Send>>;
 pub(crate) type WorkflowCode = Arc<dyn Fn(Arc<Shared>, Payload) -> Root + Send + Sync>;
 
 /// Records that something inside the function was woken, and wakes the executor. While the executor
-/// is being polled it looks for itself; waking it for every resolution would cost an empty poll each
-/// time.
+/// is being polled it checks the flags itself; waking it for every resolution would cost an empty
+/// poll each time.
 struct RootWake {
     /// Whether something was woken since the last poll of the function.
     woken: AtomicBool,
     /// Whether something was woken since the executor's poll began or last polled the function.
-    rang: AtomicBool,
+    woken_in_poll: AtomicBool,
     /// Whether the executor is being polled.
-    attended: AtomicBool,
+    is_polled: AtomicBool,
     executor: AtomicWaker,
 }
 
@@ -39,10 +39,10 @@ impl Wake for RootWake {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        // Ordered with `leave`: either this sees that the executor rests, or `leave` sees `rang`.
+        // Ordered with `end_poll`: either this sees that the poll has ended, or `end_poll` sees `woken_in_poll`.
         self.woken.store(true, Ordering::SeqCst);
-        self.rang.store(true, Ordering::SeqCst);
-        if !self.attended.load(Ordering::SeqCst) {
+        self.woken_in_poll.store(true, Ordering::SeqCst);
+        if !self.is_polled.load(Ordering::SeqCst) {
             self.executor.wake();
         }
     }
@@ -56,31 +56,31 @@ pub(super) struct RunningRoot {
 }
 
 impl RunningRoot {
-    /// A function that is about to begin, while the executor is being polled.
+    /// Creates the state of a function that is about to start. The executor is being polled.
     pub(super) fn new(root: Root) -> Self {
         let wake = Arc::new(RootWake {
             woken: AtomicBool::new(false),
-            rang: AtomicBool::new(false),
-            attended: AtomicBool::new(true),
+            woken_in_poll: AtomicBool::new(false),
+            is_polled: AtomicBool::new(true),
             executor: AtomicWaker::new(),
         });
         let waker = Waker::from(wake.clone());
         Self { root, wake, waker }
     }
 
-    /// The executor is being polled, and looks for itself what can continue.
-    pub(super) fn attend(&self) {
-        self.wake.attended.store(true, Ordering::SeqCst);
-        self.wake.rang.store(false, Ordering::SeqCst);
+    /// Marks the beginning of a poll of the executor, during which wakes only set flags.
+    pub(super) fn begin_poll(&self) {
+        self.wake.is_polled.store(true, Ordering::SeqCst);
+        self.wake.woken_in_poll.store(false, Ordering::SeqCst);
     }
 
-    /// The executor rests. It is woken when something inside the function can continue, and at once
-    /// if something was woken during its poll. Code that must not be polled for a while, because its
-    /// run is suspended, does not keep it awake.
-    pub(super) fn leave(&self, context: &Context<'_>) {
+    /// Marks the end of a poll of the executor. The executor is woken when something inside the
+    /// function can continue, and at once if something was woken during its poll. Code that must not
+    /// be polled for a while, because its run is suspended, does not keep it awake.
+    pub(super) fn end_poll(&self, context: &Context<'_>) {
         self.wake.executor.register(context.waker());
-        self.wake.attended.store(false, Ordering::SeqCst);
-        if self.wake.rang.load(Ordering::SeqCst) {
+        self.wake.is_polled.store(false, Ordering::SeqCst);
+        if self.wake.woken_in_poll.load(Ordering::SeqCst) {
             context.waker().wake_by_ref();
         }
     }
@@ -92,7 +92,7 @@ impl RunningRoot {
 
     /// Polls the function once. A panic becomes its error.
     pub(super) fn poll(&mut self) -> Poll<Result<Payload>> {
-        self.wake.rang.store(false, Ordering::SeqCst);
+        self.wake.woken_in_poll.store(false, Ordering::SeqCst);
         self.wake.woken.store(false, Ordering::SeqCst);
         let mut context = Context::from_waker(&self.waker);
         let root = &mut self.root;
@@ -100,8 +100,7 @@ impl RunningRoot {
             Ok(polled) => polled,
             Err(panic) => {
                 let message = format!("the workflow panicked: {}", panic_text(&*panic));
-                let failure = Failure::new(ErrorCode::WorkflowPanicked, message);
-                Poll::Ready(Err(Error::from_failure(failure).non_retryable()))
+                Poll::Ready(Err(Error::permanent(ErrorCode::WorkflowPanicked, message)))
             }
         }
     }

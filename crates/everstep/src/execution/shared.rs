@@ -1,4 +1,4 @@
-//! What the handles of one execution share: the run's constants, and the way to its driver.
+//! The state that the handles of one execution share: the run's constants, and access to its driver.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -8,12 +8,9 @@ use everstep_engine::Runtime;
 use everstep_machine::{Access, FailureClass, OpId, Replay, StepStart, UndoStart};
 use everstep_model::{Failure, Generation, Name, Payload, RunId, Timestamp, limits};
 
-use super::cancellation::Cancellation;
 use super::current;
-use super::metadata::RunMetadata;
 use super::slots::{Key, Slots};
-use super::step_context::{StepContext, StepOf};
-use super::undo_slot::UndoSlot;
+use super::step_context::{Cancellation, StepContext, StepOf, UndoSlot};
 use super::undos::GivenUndo;
 use crate::declaration::Declaration;
 use crate::error::Result;
@@ -28,7 +25,23 @@ pub(crate) trait Mocks: Send + Sync {
     fn undo_result(&self, start: &UndoStart) -> Option<Result<()>>;
 }
 
-/// What all executions of an activation have in common.
+/// The constants of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
+pub struct RunMetadata {
+    pub id: RunId,
+    pub generation: Generation,
+    pub workflow: Name,
+    /// The version of the workflow that the run follows.
+    pub version: u32,
+    pub tags: Vec<String>,
+    pub created_at: Timestamp,
+    pub deadline: Option<Timestamp>,
+    /// The number of the pass, from 1. An execution retry begins the next pass.
+    pub attempt: u32,
+}
+
+/// The constants of all executions of an activation.
 pub(crate) struct SharedParts {
     pub(crate) run: RunId,
     pub(crate) generation: Generation,
@@ -61,7 +74,7 @@ pub(crate) struct Shared {
     step_of: StepOf,
     /// The time as the code sees it, in milliseconds. It is constant during a poll.
     now: AtomicU64,
-    /// Whether the work of a step is being polled, which may call nothing.
+    /// Whether the work of a step is being polled, which must not call operations.
     is_in_step: AtomicBool,
     /// Whether a handle was used where the code is not being polled.
     is_misused: AtomicBool,
@@ -69,7 +82,6 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// An execution that is about to start.
     pub(super) fn new(parts: Arc<SharedParts>, replay: &Replay) -> Self {
         let info = replay.run().info.as_ref();
         Self {
@@ -121,7 +133,7 @@ impl Shared {
         called
     }
 
-    /// Polls the work of a step, which may call nothing.
+    /// Polls the work of a step, which must not call operations.
     pub(crate) fn in_step<T>(&self, poll: impl FnOnce() -> T) -> T {
         let outer = self.is_in_step.swap(true, Ordering::Relaxed);
         let _restore = RestoreFlag(&self.is_in_step, outer);

@@ -1,4 +1,4 @@
-//! What the Rust shell keeps for one execution: wakers, resolutions on their way to the code, and
+//! The shell's state of one execution: wakers, resolutions that the code has not taken yet, and
 //! undos.
 
 use std::sync::atomic::{AtomicU64, Ordering};

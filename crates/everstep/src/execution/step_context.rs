@@ -1,38 +1,35 @@
-//! What the work of a step, and its undo, can know about it.
+//! The context of a step for its work and its undo, with the signal of cancellation and the payload of the undo.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use everstep_engine::CodedError;
 use everstep_machine::{StepStart, TraceRoot};
 use everstep_model::{
-    Failure, Generation, Location, Payload, RunId, StepOptions, TraceParent, idempotency_key,
+    Generation, Location, Payload, RunId, StepOptions, TraceParent, idempotency_key,
 };
 use serde::Serialize;
+use tokio::sync::Notify;
 
-use super::cancellation::Cancellation;
-use super::undo_slot::UndoSlot;
-use crate::error::{Error, Result};
+use crate::error::{Result, encode};
 
-/// The run that a step is of.
+/// The run of a step.
 #[derive(Clone, Debug)]
 pub(super) struct StepOf {
     pub(super) run: RunId,
-    /// The life whose idempotency keys its steps have.
+    /// The generation that the idempotency keys of its steps contain.
     pub(super) keys_of: Generation,
-    /// Where it stands in a trace.
     pub(super) trace: Option<TraceRoot>,
 }
 
-/// What a step's work can know about its attempt.
+/// The context of an attempt of a step.
 #[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct StepContext {
-    /// Which attempt this is, from 1.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
-    /// The step's name.
     pub name: String,
-    /// How many steps of that name came before in the same scope.
+    /// The number of earlier steps with this name in the same scope.
     pub count: u32,
-    /// How it is executed.
     pub options: StepOptions,
     of: StepOf,
     location: Location,
@@ -41,7 +38,7 @@ pub struct StepContext {
 }
 
 impl StepContext {
-    /// Whether the run is being cancelled: the sooner the work ends, the sooner the run does.
+    /// Returns whether the run is being cancelled. The run ends when the work has ended.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.cancellation.is_set()
@@ -52,35 +49,26 @@ impl StepContext {
         self.cancellation.until_set().await;
     }
 
-    /// The key that all attempts of this step share and no other step has: give it to services that deduplicate.
+    /// Returns the key that all attempts of this step share and no other step has, for services that deduplicate.
     #[must_use]
     pub fn idempotency_key(&self) -> String {
         idempotency_key(&self.of.run, self.of.keys_of, &self.location)
     }
 
-    /// The span of this attempt in the run's trace, as the `traceparent` header of Trace Context carries it: give it to
-    /// services that trace. It is the same before and after a restart, wherever the attempt is made.
+    /// Returns the span of this attempt in the run's trace, for the `traceparent` header of requests. It does not change after
+    /// a restart or on another node.
     #[must_use]
     pub fn traceparent(&self) -> Option<TraceParent> {
         let run = self.of.trace?.of(&self.of.run);
         Some(run.attempt(&self.location, self.attempt))
     }
 
-    /// Registers what the step's undo will need, as soon as there is something to undo. It is recorded with the result; or
-    /// with the failure, if the attempt fails after this: then the step is undone too, if its undo was given with
+    /// Registers a payload for the undo, as soon as there is something to undo. It is recorded with the result or the failure of
+    /// the attempt. A failed step with a payload is undone too if its undo was set by
     /// [`Step::undo_with`](crate::operation::Step::undo_with). A later call replaces an earlier one.
-    ///
-    /// # Errors
-    /// If the payload cannot be recorded.
     pub fn undo_with<P: Serialize + ?Sized>(&self, payload: &P) -> Result<()> {
-        let payload = Payload::from_value(payload).map_err(|error| {
-            let message = format!(
-                "the undo payload of step `{}` cannot be recorded: {error}",
-                self.name
-            );
-            Error::from_failure(Failure::new(error.code(), message)).non_retryable()
-        })?;
-        self.undo.set(payload);
+        let describe = || format!("the undo payload of step `{}`", self.name);
+        self.undo.set(encode(payload, describe)?);
         Ok(())
     }
 
@@ -99,6 +87,56 @@ impl StepContext {
             location: start.location.clone(),
             cancellation,
             undo,
+        }
+    }
+}
+
+/// Signals the cancellation of a run to the work of its steps. Set once, when the execution has folded it.
+#[derive(Debug, Default)]
+pub(super) struct Cancellation {
+    is_set: AtomicBool,
+    changed: Notify,
+}
+
+impl Cancellation {
+    pub(super) fn set(&self) {
+        if !self.is_set.swap(true, Ordering::AcqRel) {
+            self.changed.notify_waiters();
+        }
+    }
+
+    fn is_set(&self) -> bool {
+        self.is_set.load(Ordering::Acquire)
+    }
+
+    /// Completes when the run is being cancelled.
+    async fn until_set(&self) {
+        // Registered before the check, so that no signal is missed in between.
+        let mut changed = std::pin::pin!(self.changed.notified());
+        changed.as_mut().enable();
+        if !self.is_set() {
+            changed.await;
+        }
+    }
+}
+
+/// The payload that an attempt registered for the undo. Clones share it. The slot of a step without an undo stores nothing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct UndoSlot(Option<Arc<Mutex<Option<Payload>>>>);
+
+impl UndoSlot {
+    pub(crate) fn new(options: &StepOptions) -> Self {
+        Self((!options.undo.is_none()).then(Arc::default))
+    }
+
+    pub(crate) fn take(&self) -> Option<Payload> {
+        let slot = self.0.as_ref()?.lock();
+        slot.unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn set(&self, payload: Payload) {
+        if let Some(slot) = &self.0 {
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(payload);
         }
     }
 }

@@ -10,7 +10,7 @@ use everstep_model::{RetryPolicy, Timestamp};
 use everstep_store::BoxFuture;
 
 use super::shared::Shared;
-use super::undo_slot::UndoSlot;
+use super::step_context::UndoSlot;
 use super::undos::{self, GivenUndo, UndoInput};
 use crate::error::Result;
 

@@ -1,5 +1,5 @@
-//! The undos that workflow code supplied for the steps and children it called. They live as long as
-//! the execution, or as the iteration of the loop that called the step.
+//! The undos that workflow code supplied for the steps and children it called. They are kept as long as
+//! the execution, or the iteration of the loop that called the step.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,9 +25,9 @@ pub(crate) type UndoWork = Box<dyn Fn(UndoInput) -> BoxFuture<'static, Result<()
 /// How to undo a step or child.
 pub(crate) struct GivenUndo {
     pub(crate) work: UndoWork,
-    /// Differs from the step's policy if set.
+    /// Overrides the step's policy.
     pub(crate) retry: Option<RetryPolicy>,
-    /// Differs from the step's timeout if set.
+    /// Overrides the step's timeout.
     pub(crate) timeout: Option<Duration>,
 }
 
@@ -72,8 +72,7 @@ impl Undos {
 pub(crate) fn decode<T: serde::de::DeserializeOwned>(what: &str, payload: &Payload) -> Result<T> {
     payload.decode().map_err(|error| {
         let message = format!("the recorded {what} does not fit the type its undo takes: {error}");
-        let failure = Failure::new(ErrorCode::Undecodable, message);
-        Error::from_failure(failure).non_retryable()
+        Error::permanent(ErrorCode::Undecodable, message)
     })
 }
 
@@ -85,12 +84,12 @@ pub(super) fn panicked(panic: &(dyn Any + Send)) -> Error {
 
 /// The failure of an undo that took too long.
 pub(super) fn timed_out(undo: &UndoStart, timeout: Duration) -> Failure {
-    let (what, place) = (undone(undo), &undo.location);
-    let message = format!("undoing {what} `{place}` took longer than its timeout of {timeout:?}");
+    let (kind, place) = (kind_of_undone(undo), &undo.location);
+    let message = format!("undoing {kind} `{place}` took longer than its timeout of {timeout:?}");
     Failure::new(ErrorCode::StepTimedOut, message).named("timeout")
 }
 
-fn undone(undo: &UndoStart) -> &'static str {
+pub(crate) fn kind_of_undone(undo: &UndoStart) -> &'static str {
     match undo.child {
         None => "step",
         Some(_) => "child",
@@ -98,48 +97,4 @@ fn undone(undo: &UndoStart) -> &'static str {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::ops::ControlFlow;
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use crate::testing::{TestEngine, virtual_time};
-    use crate::{Ctx, Error, Payload, Result, Workflows};
-
-    /// Rolls back what it did, in each of a hundred iterations.
-    async fn rolls_back(ctx: Ctx, most: Arc<AtomicUsize>) -> Result<()> {
-        let body = |ctx: Ctx, n: u32| {
-            let most = most.clone();
-            async move {
-                let step = ctx.step("do", || async { Ok::<_, Error>(n) });
-                step.undo(|_| async { Ok::<_, Error>(()) }).await?;
-                ctx.rollback().await?;
-                let undos = ctx.shared().with(|execution| execution.host.undos.0.len());
-                most.fetch_max(undos.unwrap(), Ordering::Relaxed);
-                Ok(match n {
-                    99 => ControlFlow::Break(()),
-                    n => ControlFlow::Continue(n + 1),
-                })
-            }
-        };
-        ctx.repeat("round", 0, body).keep(3).await
-    }
-
-    // B105
-    #[test]
-    fn the_undos_of_iterations_that_are_gone_are_let_go() {
-        let most = Arc::new(AtomicUsize::new(0));
-        let seen = most.clone();
-        virtual_time(async move {
-            let code = move |ctx: Ctx, (): ()| rolls_back(ctx, seen.clone());
-            let test = TestEngine::builder()
-                .workflows(Workflows::new().function("w", code))
-                .start()
-                .await;
-            let run = test.start_by_name("w", Payload::null()).await.unwrap();
-            run.wait_json().await.unwrap();
-        });
-        let most = most.load(Ordering::Relaxed);
-        assert!((1..=8).contains(&most), "{most}");
-    }
-}
+mod tests;

@@ -36,7 +36,7 @@ pub(crate) fn verify(
                 waker.into_iter().for_each(std::task::Waker::wake);
             }
             Action::Checked(verified) => return *verified,
-            _ => return Err(Halt::Damaged("the replay came to no end".to_owned())),
+            _ => return Err(Halt::Damaged("the replay did not end".to_owned())),
         }
         if let Some(code) = &mut code {
             driver = match code.poll(driver) {

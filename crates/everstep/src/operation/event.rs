@@ -1,4 +1,4 @@
-//! Waiting for events.
+//! Waits for events, and replies to them.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -6,255 +6,171 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use everstep_machine::{CallSite, EventTaken, Resolution, WaitCall};
-use everstep_model::{ErrorCode, Failure, RecordNumber, Scope, Timestamp};
+use everstep_machine::{CallSite, EventTaken, Resolution, WaitCall, Written};
+use everstep_model::{ErrorCode, Payload, RecordNumber, Timestamp};
 
-use super::handle::Handle;
+use super::forms::{Batch, Optional, Required};
+use super::handle::{Handle, unexpected};
 use crate::ctx::Ctx;
-use crate::declaration::{Accepts, Event};
-use crate::error::{Error, Result};
+use crate::declaration::{Accepts, Event, EventSet, Request};
+use crate::error::{Error, Result, decode, undecodable};
 use crate::options::whole_millis;
 
 impl<W> Ctx<W> {
-    /// Waits for an event. Events that came early are kept, and consumed in the order they came.
-    ///
-    /// ```
-    /// # use everstep::{Accepts, Ctx, Event, Handle, Result, Workflow};
-    /// # use serde::{Deserialize, Serialize};
-    /// # #[derive(Serialize, Deserialize)]
-    /// # struct Approval;
-    /// # impl Event for Approval { const NAME: &'static str = "approval"; }
-    /// # #[derive(Serialize, Deserialize)]
-    /// # struct Refund;
-    /// # impl Event for Refund { const NAME: &'static str = "refund"; }
-    /// struct Payment;
-    /// impl Accepts<Approval> for Payment {}
-    /// # impl Workflow for Payment {
-    /// #     const NAME: &'static str = "payment";
-    /// #     type Input = ();
-    /// #     type Output = ();
-    /// #     async fn run(&self, _: Ctx<Self>, _: ()) -> Result<()> { Ok(()) }
-    /// # }
-    ///
-    /// async fn approved(ctx: Ctx<Payment>) -> Result<Approval> {
-    ///     ctx.event::<Approval>().await
-    /// }
-    /// ```
-    ///
-    /// An event that the workflow does not accept does not compile:
-    ///
-    /// ```compile_fail,E0277
-    /// # use everstep::{Accepts, Ctx, Event, Handle, Result, Workflow};
-    /// # use serde::{Deserialize, Serialize};
-    /// # #[derive(Serialize, Deserialize)]
-    /// # struct Approval;
-    /// # impl Event for Approval { const NAME: &'static str = "approval"; }
-    /// # #[derive(Serialize, Deserialize)]
-    /// # struct Refund;
-    /// # impl Event for Refund { const NAME: &'static str = "refund"; }
-    /// struct Payment;
-    /// impl Accepts<Approval> for Payment {}
-    /// # impl Workflow for Payment {
-    /// #     const NAME: &'static str = "payment";
-    /// #     type Input = ();
-    /// #     type Output = ();
-    /// #     async fn run(&self, _: Ctx<Self>, _: ()) -> Result<()> { Ok(()) }
-    /// # }
-    ///
-    /// async fn refunded(ctx: Ctx<Payment>) -> Result<Refund> {
-    ///     ctx.event::<Refund>().await
-    /// }
-    /// ```
+    /// Waits for an event. Events that arrive early are kept, and consumed in the order of their arrival. An event that the
+    /// workflow does not accept does not compile; see [`Accepts`].
     #[track_caller]
     pub fn event<E: Event>(&self) -> EventWait<E>
     where
         W: Accepts<E>,
     {
-        EventWait {
-            wait: Wait::new(self, &[E::NAME], CallSite::caller()),
-            event: PhantomData,
+        EventWait::new(self, &[E::NAME], decode_event, CallSite::caller())
+    }
+
+    /// Waits for the first of several events; of those that arrived early, for the oldest.
+    ///
+    /// ```
+    /// # use everstep::{Ctx, Event, Result};
+    /// # use everstep::operation::OneOf2;
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Approved { by: String }
+    /// # impl Event for Approved { const NAME: &'static str = "approved"; }
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Withdrawn;
+    /// # impl Event for Withdrawn { const NAME: &'static str = "withdrawn"; }
+    /// async fn decide(ctx: Ctx) -> Result<String> {
+    ///     Ok(match ctx.any_event::<(Approved, Withdrawn)>().await? {
+    ///         OneOf2::A(approved) => format!("approved by {}", approved.by),
+    ///         OneOf2::B(Withdrawn) => "withdrawn".to_owned(),
+    ///     })
+    /// }
+    /// ```
+    #[track_caller]
+    pub fn any_event<S: EventSet<W>>(&self) -> EventWait<S::Taken> {
+        let decode = |taken: &EventTaken| {
+            let event = S::decode(taken.name.as_str(), &taken.payload);
+            event.map_err(|error| undecodable(&describe(taken), &error))
+        };
+        EventWait::new(self, S::NAMES, decode, CallSite::caller())
+    }
+
+    /// Waits until at least one event has arrived and takes up to `max` of them, in the order of their arrival.
+    #[track_caller]
+    pub fn events<E: Event>(&self, max: u32) -> EventWait<E, Batch>
+    where
+        W: Accepts<E>,
+    {
+        let mut batch = EventWait::new(self, &[E::NAME], decode_event, CallSite::caller());
+        batch.wait.batch = max.max(1);
+        batch
+    }
+
+    /// Takes an event if one has arrived, without waiting.
+    #[track_caller]
+    pub fn try_event<E: Event>(&self) -> EventWait<E, Optional>
+    where
+        W: Accepts<E>,
+    {
+        let mut attempt = EventWait::new(self, &[E::NAME], decode_event, CallSite::caller());
+        attempt.wait.at_once = true;
+        attempt
+    }
+
+    /// Replies to an event whose sender waits, as [`Request`] shows. If the sender does not wait, this has no effect.
+    ///
+    /// # Errors
+    /// If the event was answered before, or the reply cannot be encoded as JSON.
+    #[track_caller]
+    pub fn reply<E: Request>(&self, received: &Received<E>, answer: &E::Reply) -> Result<()> {
+        let payload = Payload::from_value(answer)?;
+        let site = CallSite::caller();
+        let is_first = self.shared().with(|execution| {
+            let event = received.record;
+            let reply = Written::Reply { event, payload };
+            execution.replay.write(self.scope(), reply, site)
+        });
+        if is_first.unwrap_or(true) {
+            return Ok(());
         }
+        let message = format!("event `{}` was answered before", E::NAME);
+        Err(Error::permanent(ErrorCode::RepliedAlready, message))
     }
 }
 
-/// A wait for an event, for as long as it takes.
-#[must_use = "a wait does nothing until it is awaited"]
-pub struct EventWait<E> {
-    wait: Wait,
-    event: PhantomData<fn() -> E>,
-}
-
-/// A wait for an event that gives up: `None` when none came in time, the same on every replay.
-#[must_use = "a wait does nothing until it is awaited"]
-pub struct EventWithin<E> {
-    wait: Wait,
-    event: PhantomData<fn() -> E>,
-}
-
-/// An event with what is known about it.
+/// An event with its time and its record.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct Received<E> {
-    /// The event.
     pub event: E,
-    /// When it was sent, as its record says: the same on every replay.
+    /// When it was sent, according to the journal: the same on every replay.
     pub sent_at: Timestamp,
     /// Its record in the run's journal.
     pub record: RecordNumber,
 }
 
-/// A wait for an event that also tells when it was sent.
+type Decode<T> = fn(&EventTaken) -> Result<T>;
+
+/// A wait for events. `Form` selects the output: [`Required`], [`Optional`] or [`Batch`].
 #[must_use = "a wait does nothing until it is awaited"]
-pub struct EventReceived<E>(EventWait<E>);
-
-pub(super) struct Wait {
-    pub(super) handle: Handle,
-    pub(super) scope: Scope,
-    /// Takes an event of any of these names.
-    pub(super) events: &'static [&'static str],
-    /// At most so many at once.
-    pub(super) batch: u32,
-    /// Whether it gives up at once if none is there.
-    pub(super) at_once: bool,
-    pub(super) id: Option<String>,
-    pub(super) timeout: Option<Duration>,
-    pub(super) site: CallSite,
+pub struct EventWait<T, Form = Required> {
+    wait: Wait,
+    decode: Decode<T>,
+    form: PhantomData<fn() -> Form>,
 }
 
-impl<E: Event> EventWait<E> {
-    /// A stable place for this wait, independent of how often the event is awaited elsewhere.
-    pub fn id(mut self, id: impl Into<String>) -> Self {
-        self.wait.id = Some(id.into());
-        self
-    }
-
-    /// Also tells when the event was sent, and which record it is.
-    pub fn received(self) -> EventReceived<E> {
-        EventReceived(self)
-    }
-
-    /// Gives up after this long. The deadline is fixed by the first call and survives restarts.
-    pub fn timeout(mut self, timeout: Duration) -> EventWithin<E> {
-        self.wait.timeout = Some(whole_millis(timeout));
-        EventWithin {
-            wait: self.wait,
-            event: PhantomData,
-        }
-    }
+struct Wait {
+    handle: Handle,
+    /// Accepts an event with any of these names.
+    events: &'static [&'static str],
+    /// The maximum number of events.
+    batch: u32,
+    /// Whether to give up at once if no event has arrived.
+    at_once: bool,
+    id: Option<String>,
+    timeout: Option<Duration>,
 }
 
-impl<E: Event> EventWithin<E> {
-    /// A stable place for this wait.
-    pub fn id(mut self, id: impl Into<String>) -> Self {
-        self.wait.id = Some(id.into());
-        self
-    }
-
-    /// Fails if none came in time.
-    pub async fn or_error(self) -> Result<E> {
-        let event = E::NAME;
-        self.await?.ok_or_else(|| {
-            let message = format!("event `{event}` did not come in time");
-            Error::from_failure(Failure::new(ErrorCode::EventTimedOut, message)).non_retryable()
-        })
-    }
-
-    /// Takes `default` if none came in time.
-    pub async fn or(self, default: E) -> Result<E> {
-        Ok(self.await?.unwrap_or(default))
-    }
-}
-
-impl Wait {
-    pub(super) fn new<W>(ctx: &Ctx<W>, events: &'static [&'static str], site: CallSite) -> Self {
-        Self {
-            handle: Handle::new(ctx.shared().clone()),
-            scope: ctx.scope().clone(),
+impl<T, Form> EventWait<T, Form> {
+    fn new<W>(
+        ctx: &Ctx<W>,
+        events: &'static [&'static str],
+        decode: Decode<T>,
+        site: CallSite,
+    ) -> Self {
+        let wait = Wait {
+            handle: Handle::new(ctx, site),
             events,
             batch: 1,
             at_once: false,
             id: None,
             timeout: None,
-            site,
-        }
-    }
-
-    /// The place of the wait, unless it has one of its own: the names it waits for.
-    fn place(&self) -> String {
-        match &self.id {
-            Some(id) => id.clone(),
-            None => self.events.join("|"),
-        }
-    }
-
-    pub(super) fn poll_all(&mut self, context: &mut Context<'_>) -> Poll<Result<Vec<EventTaken>>> {
-        let place = match self.handle.op() {
-            Some(_) => String::new(),
-            None => self.place(),
         };
-        let (scope, events, timeout, site) = (&self.scope, self.events, self.timeout, self.site);
-        let (batch, at_once) = (self.batch, self.at_once);
-        let resolved = self.handle.poll(context, |replay| {
-            let place = replay.name(&place)?;
-            let names = events
-                .iter()
-                .map(|event| replay.name(event))
-                .collect::<Result<_, _>>()?;
-            let wait = WaitCall {
-                names,
-                batch,
-                at_once,
-                timeout,
-            };
-            Ok(replay.call(scope, &place, wait, site))
-        });
-        resolved.map(|resolution| match resolution? {
-            Resolution::Events(taken) => Ok(taken),
-            other => Err(Error::fatal(format!("a wait was resolved by {other:?}"))),
-        })
+        wait.into_form(decode)
     }
 
-    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<EventTaken>>> {
-        self.poll_all(context)
-            .map(|taken| Ok(taken?.into_iter().next()))
+    /// Sets the name of the location of this wait. The default consists of the names of the events, so it is counted together
+    /// with other waits for them.
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.wait.id = Some(id.into());
+        self
     }
 }
 
-pub(super) fn decode<E: Event>(taken: &EventTaken) -> Result<E> {
-    taken.payload.decode().map_err(|error| {
-        let message = format!("event `{}` does not fit its type: {error}", taken.name);
-        Error::from_failure(Failure::new(ErrorCode::Undecodable, message)).non_retryable()
-    })
+impl<T> EventWait<T> {
+    /// Gives up after this time. The deadline is fixed by the first call and survives restarts.
+    pub fn timeout(mut self, timeout: Duration) -> EventWait<T, Optional> {
+        self.wait.timeout = Some(whole_millis(timeout));
+        self.wait.into_form(self.decode)
+    }
 }
 
 impl<E: Event> EventWait<E> {
-    fn poll_taken(&mut self, context: &mut Context<'_>) -> Poll<Result<EventTaken>> {
-        // The machine resolves a wait without a deadline only with an event.
-        let ended = || {
-            let event = E::NAME;
-            Error::fatal(format!("the wait for event `{event}` ended without one"))
-        };
-        self.wait
-            .poll(context)
-            .map(|taken| taken?.ok_or_else(ended))
-    }
-}
-
-impl<E: Event> Future for EventWait<E> {
-    type Output = Result<E>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.poll_taken(context).map(|taken| decode(&taken?))
-    }
-}
-
-impl<E: Event> Future for EventReceived<E> {
-    type Output = Result<Received<E>>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.0.poll_taken(context).map(|taken| {
-            let taken = taken?;
+    /// Also returns when the event was sent, and its record.
+    pub fn received(self) -> EventWait<Received<E>> {
+        self.wait.into_form(|taken| {
             Ok(Received {
-                event: decode(&taken)?,
+                event: decode_event(taken)?,
                 sent_at: taken.time,
                 record: taken.number,
             })
@@ -262,30 +178,106 @@ impl<E: Event> Future for EventReceived<E> {
     }
 }
 
-impl<E: Event> std::fmt::Debug for EventReceived<E> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "EventReceived({})", E::NAME)
+impl<T> EventWait<T, Optional> {
+    /// Fails if no event arrives in time.
+    pub async fn or_error(self) -> Result<T> {
+        let events = self.wait.events;
+        self.await?.ok_or_else(|| {
+            let message = format!("event `{}` did not come in time", events.join("|"));
+            Error::permanent(ErrorCode::EventTimedOut, message)
+        })
+    }
+
+    /// Returns `default` if no event arrives in time.
+    pub async fn or(self, default: T) -> Result<T> {
+        Ok(self.await?.unwrap_or(default))
     }
 }
 
-impl<E: Event> Future for EventWithin<E> {
-    type Output = Result<Option<E>>;
+impl<T> EventWait<T, Batch> {
+    /// Gives up after this time, with no events.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.wait.timeout = Some(whole_millis(timeout));
+        self
+    }
+}
+
+impl Wait {
+    fn into_form<T, Form>(self, decode: Decode<T>) -> EventWait<T, Form> {
+        EventWait {
+            wait: self,
+            decode,
+            form: PhantomData,
+        }
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Vec<EventTaken>>> {
+        let name = match (self.handle.op(), &self.id) {
+            (Some(_), _) => String::new(),
+            (None, Some(id)) => id.clone(),
+            (None, None) => self.events.join("|"),
+        };
+        let (batch, at_once, timeout) = (self.batch, self.at_once, self.timeout);
+        let events = self.events.iter();
+        let resolved = self.handle.poll(context, &name, |replay| {
+            let names = events.map(|event| replay.name(event));
+            Ok(WaitCall {
+                names: names.collect::<Result<_, _>>()?,
+                batch,
+                at_once,
+                timeout,
+            })
+        });
+        resolved.map(|resolution| match resolution? {
+            Resolution::Events(taken) => Ok(taken),
+            other => Err(unexpected("a wait", &other)),
+        })
+    }
+}
+
+fn decode_event<E: Event>(taken: &EventTaken) -> Result<E> {
+    decode(&taken.payload, || describe(taken))
+}
+
+fn describe(taken: &EventTaken) -> String {
+    format!("event `{}`", taken.name)
+}
+
+impl<T> Future for EventWait<T> {
+    type Output = Result<T>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.wait
-            .poll(context)
-            .map(|taken| taken?.as_ref().map(decode).transpose())
+        self.wait.poll(context).map(|taken| match taken?.first() {
+            Some(taken) => (self.decode)(taken),
+            // The machine resolves a wait without a deadline only with an event.
+            None => Err(Error::fatal(format!(
+                "the wait for event `{}` ended without one",
+                self.wait.events.join("|")
+            ))),
+        })
     }
 }
 
-impl<E: Event> std::fmt::Debug for EventWait<E> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "EventWait({})", E::NAME)
+impl<T> Future for EventWait<T, Optional> {
+    type Output = Result<Option<T>>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let taken = self.wait.poll(context);
+        taken.map(|taken| taken?.first().map(self.decode).transpose())
     }
 }
 
-impl<E: Event> std::fmt::Debug for EventWithin<E> {
+impl<T> Future for EventWait<T, Batch> {
+    type Output = Result<Vec<T>>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let taken = self.wait.poll(context);
+        taken.map(|taken| taken?.iter().map(self.decode).collect())
+    }
+}
+
+impl<T, Form> std::fmt::Debug for EventWait<T, Form> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "EventWithin({})", E::NAME)
+        write!(f, "EventWait({})", self.wait.events.join(", "))
     }
 }

@@ -1,16 +1,20 @@
-//! The part all operations share: called once, resolved once, dropped properly.
+//! The part that all operations share: an operation is called once, resolved once, and reported as dropped.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use everstep_machine::{OpId, Replay, Resolution};
+use everstep_machine::{Call, CallSite, OpId, Replay, Resolution};
+use everstep_model::Scope;
 
+use crate::ctx::Ctx;
 use crate::error::{Error, Result};
 use crate::execution::Shared;
 
 /// One operation of one execution.
 pub(super) struct Handle {
     shared: Arc<Shared>,
+    scope: Scope,
+    site: CallSite,
     state: State,
 }
 
@@ -24,9 +28,11 @@ enum State {
 }
 
 impl Handle {
-    pub(super) fn new(shared: Arc<Shared>) -> Self {
+    pub(super) fn new<W>(ctx: &Ctx<W>, site: CallSite) -> Self {
         Self {
-            shared,
+            shared: ctx.shared().clone(),
+            scope: ctx.scope().clone(),
+            site,
             state: State::New,
         }
     }
@@ -42,15 +48,34 @@ impl Handle {
         }
     }
 
-    /// Calls the operation on the first poll; later ones wait for its resolution.
-    pub(super) fn poll(
+    /// Calls the operation on the first poll, and then waits for its resolution.
+    pub(super) fn poll<C: Call<Output = OpId>>(
         &mut self,
         context: &mut Context<'_>,
-        call: impl FnOnce(&mut Replay) -> Result<Option<OpId>>,
+        name: &str,
+        call: impl FnOnce(&mut Replay) -> Result<C>,
     ) -> Poll<Result<Resolution>> {
-        let Self { shared, state } = self;
+        self.poll_with(context, |replay, scope, site| {
+            let name = replay.name(name)?;
+            let call = call(replay)?;
+            Ok(replay.call(scope, &name, call, site))
+        })
+    }
+
+    /// Like [`Self::poll`], for operations that are not called by name alone.
+    pub(super) fn poll_with(
+        &mut self,
+        context: &mut Context<'_>,
+        call: impl FnOnce(&mut Replay, &Scope, CallSite) -> Result<Option<OpId>>,
+    ) -> Poll<Result<Resolution>> {
+        let Self {
+            shared,
+            scope,
+            site,
+            state,
+        } = self;
         let polled = shared.with(|execution| match *state {
-            State::New => match call(&mut execution.replay) {
+            State::New => match call(&mut execution.replay, scope, *site) {
                 Ok(Some(op)) => {
                     *state = State::Open(op);
                     execution.host.wait(op, context.waker());
@@ -95,4 +120,9 @@ impl Drop for Handle {
             });
         }
     }
+}
+
+/// The error of an operation that was resolved by the result of another kind of operation.
+pub(super) fn unexpected(operation: &str, resolution: &Resolution) -> Error {
+    Error::fatal(format!("{operation} was resolved by {resolution:?}"))
 }

@@ -1,12 +1,23 @@
 //! The operations of [`crate::Ctx`] as futures that are configured like builders and awaited directly.
 //!
-//! Each is called when it is first polled, stays pending until its record comes back from the journal, and is reported
-//! as dropped if the code gives it up before that.
+//! An operation is called when it is first polled, stays pending until its record is durable, and is reported as dropped if
+//! the code drops it before that.
+
+/// Implements `Debug` as the type and the name of an operation.
+macro_rules! debug_by_name {
+    (impl<$($parameter:ident),*> $type:ident<$($argument:tt),*>: $($name:tt).+) => {
+        impl<$($parameter),*> std::fmt::Debug for $type<$($argument),*> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, "{}({})", stringify!($type), self.$($name).+)
+            }
+        }
+    };
+}
 
 mod branches;
 mod child;
 mod event;
-mod event_forms;
+mod forms;
 mod handle;
 mod removed;
 mod repeat;
@@ -17,19 +28,18 @@ mod step;
 mod step_attempt;
 mod step_failure;
 mod step_forms;
-mod step_undo;
 mod switch;
 mod try_scope;
 mod undo;
 
 pub use branches::{Branch, Each, Join, Race, Settled, Won};
-pub use child::{Child, ChildWithin, DetachedChild};
-pub use event::{EventReceived, EventWait, EventWithin, Received};
-pub use event_forms::{AnyEventWait, AnyEventWithin, EventBatch, TryEvent};
+pub use child::Child;
+pub use event::{EventWait, Received};
+pub use forms::{Batch, Detached, Optional, Required};
 pub use removed::Removed;
 pub use repeat::{Repeat, Until};
 pub use rollback::Rollback;
-pub use rpc::{RpcCall, RpcWithin};
+pub use rpc::RpcCall;
 pub use sleep::Sleep;
 pub use step::Step;
 pub use step_forms::{BestEffort, TryStep};
@@ -41,4 +51,4 @@ pub use everstep_model::{RpcId, TraceParent};
 
 pub use crate::declaration::{EventSet, OneOf2, OneOf3, OneOf4};
 pub use crate::error::{BranchFailure, BranchesFailure, ChildFailure, Source};
-pub use crate::execution::StepContext;
+pub use crate::execution::{RunMetadata, StepContext};

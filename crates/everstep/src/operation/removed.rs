@@ -1,19 +1,18 @@
-//! The place of an operation that the code no longer has.
+//! Marks operations that were removed from the code.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use everstep_machine::{CallSite, OpId, PassRemoved, RemovedKind};
-use everstep_model::Scope;
+use everstep_machine::{CallSite, PassRemoved, RemovedKind};
 
 use super::handle::Handle;
 use crate::ctx::Ctx;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 impl<W> Ctx<W> {
-    /// The place of an operation that the code no longer has. Runs that began before skip whatever it left in their journal,
-    /// once it was over or at once if it was not; new runs leave a mark there and go on.
+    /// Marks an operation that was removed from the code. Older runs skip its records, once it has ended or at once if it has
+    /// not; new runs record the mark and continue.
     ///
     /// ```
     /// # use everstep::{Ctx, Error, Result};
@@ -26,12 +25,9 @@ impl<W> Ctx<W> {
     #[track_caller]
     pub fn removed(&self, name: &str, kind: RemovedKind) -> Removed {
         Removed {
-            handle: Handle::new(self.shared().clone()),
-            scope: self.scope().clone(),
+            handle: Handle::new(self, CallSite::caller()),
             name: name.to_owned(),
             kind,
-            stage: Stage::New,
-            site: CallSite::caller(),
         }
     }
 }
@@ -40,49 +36,29 @@ impl<W> Ctx<W> {
 #[must_use = "a removed operation is not passed until this is awaited"]
 pub struct Removed {
     handle: Handle,
-    scope: Scope,
     name: String,
     kind: RemovedKind,
-    stage: Stage,
-    site: CallSite,
-}
-
-enum Stage {
-    New,
-    Waiting(OpId),
-    Halted,
-}
-
-impl Removed {
-    /// Whether the place is passed already.
-    fn call(&mut self) -> Result<bool> {
-        let called = self.handle.shared().with(|execution| {
-            let replay = &mut execution.replay;
-            let name = replay.name(&self.name)?;
-            Ok::<_, Error>(replay.call_removed(&self.scope, &name, self.kind, self.site))
-        });
-        self.stage = match called.transpose()?.flatten() {
-            Some(PassRemoved::AtOnce) => return Ok(true),
-            Some(PassRemoved::Wait(op)) => Stage::Waiting(op),
-            None => Stage::Halted,
-        };
-        Ok(false)
-    }
 }
 
 impl Future for Removed {
     type Output = Result<()>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        if matches!(self.stage, Stage::New) && self.call()? {
-            return Poll::Ready(Ok(()));
-        }
-        match self.stage {
-            Stage::Waiting(op) => {
-                let resolved = self.handle.poll(context, |_| Ok(Some(op)));
-                resolved.map(|resolution| resolution.map(drop))
-            }
-            Stage::New | Stage::Halted => Poll::Pending,
+        let Self { handle, name, kind } = &mut *self;
+        let mut is_passed = false;
+        let resolved = handle.poll_with(context, |replay, scope, site| {
+            let name = replay.name(name)?;
+            Ok(match replay.call_removed(scope, &name, *kind, site) {
+                Some(PassRemoved::Wait(op)) => Some(op),
+                passed => {
+                    is_passed = passed.is_some();
+                    None
+                }
+            })
+        });
+        match is_passed {
+            true => Poll::Ready(Ok(())),
+            false => resolved.map(|resolution| resolution.map(drop)),
         }
     }
 }

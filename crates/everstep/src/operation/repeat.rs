@@ -1,27 +1,26 @@
-//! Loops: a body that is run again and again, with a durable state from one iteration to the next.
+//! Loops with a durable state.
 
 use std::future::Future;
 use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use everstep_engine::CodedError;
 use everstep_machine::{
     Advance, CallSite, IterationEnd, LoopCall, OpId, Resolution, iteration_scope,
 };
-use everstep_model::{ErrorCode, Failure, Location, Payload};
+use everstep_model::{Location, Payload};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::handle::Handle;
+use super::handle::{Handle, unexpected};
 use crate::ctx::Ctx;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, decode, encode};
 
 impl<W> Ctx<W> {
-    /// Runs a body again and again. It gets a handle of its own and a state, and either goes on with the next state or ends
-    /// the loop with a result. Both are durable: a crash in iteration `k` goes on in iteration `k`.
+    /// Repeats a body. The body receives its own handle and the state, and either continues with the next state or ends the loop
+    /// with a result. Both are durable: after a crash in iteration `k` the loop continues in iteration `k`.
     ///
-    /// The journal keeps the last few iterations, so a loop may run for years. See [`Repeat::keep`].
+    /// The journal keeps only the last iterations, so a loop may run for years. See [`Repeat::keep`].
     ///
     /// ```
     /// # use std::ops::ControlFlow;
@@ -48,7 +47,7 @@ impl<W> Ctx<W> {
         Repeat::new(self.clone(), name, state, body, CallSite::caller())
     }
 
-    /// Runs a body again and again until it gives something. See [`Ctx::repeat`].
+    /// Repeats a body until it returns a value. See [`Ctx::repeat`].
     ///
     /// ```
     /// # use everstep::{Ctx, Error, Result, minutes};
@@ -80,7 +79,7 @@ impl<W> Ctx<W> {
     }
 }
 
-/// How many ended iterations of a loop stay in the journal, unless it says otherwise.
+/// Default of [`Repeat::keep`].
 const KEEP: u32 = 10;
 
 /// A loop. Configure it, then await it.
@@ -90,25 +89,24 @@ pub struct Repeat<W, S, F, Fut> {
     name: String,
     keep: u32,
     body: F,
-    /// What the first iteration begins with.
+    /// The state of the first iteration.
     initial: Option<S>,
     stage: Stage<Fut>,
     site: CallSite,
 }
 
-/// Where a loop stands.
 enum Stage<Fut> {
     /// Not polled yet.
     New,
-    /// The next iteration begins when this resolves.
+    /// The next iteration starts when this resolves.
     Waiting(Location, OpId, Handle),
-    /// An iteration is under way.
+    /// An iteration is running.
     Running(Location, u64, Pin<Box<Fut>>),
-    /// Over, or halted by the machine.
+    /// Ended, or halted by the machine.
     Over,
 }
 
-// The body is boxed before it is polled, so nothing in a loop is ever pinned in place.
+// The body is boxed.
 impl<W, S, F, Fut> Unpin for Repeat<W, S, F, Fut> {}
 
 impl<W, S, F, Fut> Repeat<W, S, F, Fut> {
@@ -124,8 +122,8 @@ impl<W, S, F, Fut> Repeat<W, S, F, Fut> {
         }
     }
 
-    /// How many ended iterations stay in the journal, besides the one under way; 10 unless given. Older ones are dropped
-    /// from it, up to so many at a time, unless one of their steps may still have to be undone.
+    /// Sets how many ended iterations stay in the journal. The default is 10. Older ones are dropped, up to this number at a
+    /// time, unless one of their steps may still have to be undone.
     pub fn keep(mut self, iterations: u32) -> Self {
         self.keep = iterations;
         self
@@ -140,36 +138,34 @@ where
     Fut: Future<Output = Result<ControlFlow<B, S>>>,
 {
     fn begin(&mut self) -> Result<()> {
-        let called = self.ctx.shared().with(|execution| {
-            let replay = &mut execution.replay;
-            let name = replay.name(&self.name)?;
-            Ok::<_, Error>(replay.call(self.ctx.scope(), &name, LoopCall, self.site))
-        });
-        match called.transpose()?.flatten() {
-            Some((place, advance)) => self.go_on(place, advance).map(drop),
+        let called = self
+            .ctx
+            .call_now(&self.name, self.site, |_, _| Ok(LoopCall))?;
+        match called {
+            Some((place, advance)) => self.apply(place, advance).map(drop),
             None => Ok(()),
         }
     }
 
-    /// Goes on as the machine says; the result, if the loop is over.
-    fn go_on(&mut self, place: Location, advance: Advance) -> Result<Option<B>> {
+    /// Performs the machine's decision. Returns the result if the loop has ended.
+    fn apply(&mut self, place: Location, advance: Advance) -> Result<Option<B>> {
         match advance {
             Advance::Iteration(iteration, state) => {
                 self.enter(place, iteration, state)?;
                 Ok(None)
             }
             Advance::Wait(op) => {
-                let handle = Handle::new(self.ctx.shared().clone());
+                let handle = Handle::new(&self.ctx, self.site);
                 self.stage = Stage::Waiting(place, op, handle);
                 Ok(None)
             }
-            Advance::Done(result) => self.decode("result", &result).map(Some),
+            Advance::Done(result) => decode(&result, || self.recorded("result")).map(Some),
         }
     }
 
     fn enter(&mut self, place: Location, iteration: u64, state: Option<Payload>) -> Result<()> {
         let state = match (state, self.initial.take()) {
-            (Some(state), _) => self.decode("state", &state)?,
+            (Some(state), _) => decode(&state, || self.recorded("state"))?,
             (None, Some(initial)) => initial,
             (None, None) => {
                 let name = &self.name;
@@ -182,7 +178,7 @@ where
         Ok(())
     }
 
-    /// An iteration returned.
+    /// Ends an iteration.
     fn advance(
         &mut self,
         place: Location,
@@ -190,8 +186,8 @@ where
         flow: ControlFlow<B, S>,
     ) -> Result<Option<B>> {
         let (done, value) = match &flow {
-            ControlFlow::Continue(state) => (false, self.encode("state", state)?),
-            ControlFlow::Break(result) => (true, self.encode("result", result)?),
+            ControlFlow::Continue(state) => (false, encode(state, || self.describe("state"))?),
+            ControlFlow::Break(result) => (true, encode(result, || self.describe("result"))?),
         };
         let end = IterationEnd {
             location: &place,
@@ -204,36 +200,26 @@ where
             .shared()
             .with(|execution| execution.replay.advance_loop(end, value, self.site));
         match advance.flatten() {
-            Some(advance) => self.go_on(place, advance),
+            Some(advance) => self.apply(place, advance),
             None => Ok(None),
         }
     }
 
-    fn encode<T: Serialize>(&self, what: &str, value: &T) -> Result<Payload> {
-        Payload::from_value(value).map_err(|error| {
-            let name = &self.name;
-            let message = format!("the {what} of loop `{name}` cannot be recorded: {error}");
-            let failure = Failure::new(error.code(), message);
-            Error::from_failure(failure).non_retryable()
-        })
+    fn describe(&self, what: &str) -> String {
+        format!("the {what} of loop `{}`", self.name)
     }
 
-    fn decode<T: DeserializeOwned>(&self, what: &str, payload: &Payload) -> Result<T> {
-        payload.decode().map_err(|error| {
-            let name = &self.name;
-            let message =
-                format!("the recorded {what} of loop `{name}` does not fit its type: {error}");
-            let failure = Failure::new(ErrorCode::Undecodable, message);
-            Error::from_failure(failure).non_retryable()
-        })
+    fn recorded(&self, what: &str) -> String {
+        format!("the recorded {what} of loop `{}`", self.name)
     }
 
-    /// One move of the loop; the result, if that was the last.
+    /// Advances the loop. Returns the result if it has ended.
     fn step(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<B>>> {
         match std::mem::replace(&mut self.stage, Stage::Over) {
             Stage::New => Poll::Ready(self.begin().map(|()| None)),
             Stage::Waiting(place, op, mut handle) => {
-                let Poll::Ready(resolved) = handle.poll(context, |_| Ok(Some(op))) else {
+                let polled = handle.poll_with(context, |_, _, _| Ok(Some(op)));
+                let Poll::Ready(resolved) = polled else {
                     self.stage = Stage::Waiting(place, op, handle);
                     return Poll::Pending;
                 };
@@ -241,12 +227,7 @@ where
                     Resolution::Iteration(iteration, state) => {
                         self.enter(place, iteration, Some(state)).map(|()| None)
                     }
-                    other => {
-                        let name = &self.name;
-                        Err(Error::fatal(format!(
-                            "loop `{name}` was resolved by {other:?}"
-                        )))
-                    }
+                    other => Err(unexpected(&format!("loop `{}`", self.name), &other)),
                 })
             }
             Stage::Running(place, iteration, mut body) => {
@@ -254,7 +235,7 @@ where
                     self.stage = Stage::Running(place, iteration, body);
                     return Poll::Pending;
                 };
-                // What the body left open is dropped, and said to be, before the loop goes on.
+                // Operations that the body left open are dropped before the loop continues.
                 drop(body);
                 Poll::Ready(returned.and_then(|flow| self.advance(place, iteration, flow)))
             }
@@ -280,14 +261,9 @@ where
         }
     }
 }
+debug_by_name!(impl<W, S, F, Fut> Repeat<W, S, F, Fut>: name);
 
-impl<W, S, F, Fut> std::fmt::Debug for Repeat<W, S, F, Fut> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Repeat({})", self.name)
-    }
-}
-
-/// The body of a loop without state: nothing means that it goes on.
+/// The body of a loop without state. `None` continues the loop.
 #[must_use = "futures do nothing unless polled"]
 pub struct Until<Fut>(Pin<Box<Fut>>);
 

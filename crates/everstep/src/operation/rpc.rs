@@ -1,4 +1,4 @@
-//! Asking questions.
+//! Rpcs.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -7,137 +7,90 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use everstep_machine::{CallSite, Resolution};
-use everstep_model::{ErrorCode, Failure, Payload, PayloadError, Scope};
+use everstep_model::{Payload, PayloadError};
 
-use super::handle::Handle;
+use super::forms::{Optional, Required};
+use super::handle::{Handle, unexpected};
 use crate::ctx::Ctx;
 use crate::declaration::Rpc;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, decode};
 use crate::options::whole_millis;
 
 impl<W> Ctx<W> {
-    /// Asks a question and waits for the answer. Clients see it as soon as it is asked.
+    /// Makes an rpc and waits for the answer. Clients see the rpc as soon as it is made.
     #[track_caller]
-    pub fn rpc<R: Rpc>(&self, question: R) -> RpcCall<R> {
-        RpcCall::new(self, &question, CallSite::caller())
+    pub fn rpc<R: Rpc>(&self, rpc: R) -> RpcCall<R> {
+        RpcCall {
+            handle: Handle::new(self, CallSite::caller()),
+            args: Some(Payload::from_value(&rpc)),
+            timeout: None,
+            rpc: PhantomData,
+        }
     }
 }
 
-/// A question, waiting for its answer for as long as it takes.
-#[must_use = "a question is not asked until it is awaited"]
-pub struct RpcCall<R> {
-    call: Call,
-    rpc: PhantomData<fn() -> R>,
-}
-
-/// A question that gives up: `None` when no answer came in time, the same on every replay.
-#[must_use = "a question is not asked until it is awaited"]
-pub struct RpcWithin<R> {
-    call: Call,
-    rpc: PhantomData<fn() -> R>,
-}
-
-struct Call {
+/// An rpc that waits for its answer. `Form` selects the output: [`Required`] or [`Optional`].
+#[must_use = "an rpc is not made until it is awaited"]
+pub struct RpcCall<R, Form = Required> {
     handle: Handle,
-    scope: Scope,
-    method: &'static str,
     args: Option<Result<Payload, PayloadError>>,
     timeout: Option<Duration>,
-    site: CallSite,
+    rpc: PhantomData<fn() -> (R, Form)>,
 }
 
-impl<R: Rpc> RpcCall<R> {
-    fn new<W>(ctx: &Ctx<W>, question: &R, site: CallSite) -> Self {
-        Self {
-            call: Call {
-                handle: Handle::new(ctx.shared().clone()),
-                scope: ctx.scope().clone(),
-                method: R::METHOD,
-                args: Some(Payload::from_value(question)),
-                timeout: None,
-                site,
-            },
-            rpc: PhantomData,
-        }
-    }
-
-    /// Gives up after this long. The deadline is fixed by the first call and survives restarts.
-    pub fn timeout(mut self, timeout: Duration) -> RpcWithin<R> {
-        self.call.timeout = Some(whole_millis(timeout));
-        RpcWithin {
-            call: self.call,
+impl<R> RpcCall<R> {
+    /// Gives up after this time. The deadline is fixed by the first call and survives restarts.
+    pub fn timeout(self, timeout: Duration) -> RpcCall<R, Optional> {
+        RpcCall {
+            handle: self.handle,
+            args: self.args,
+            timeout: Some(whole_millis(timeout)),
             rpc: PhantomData,
         }
     }
 }
 
-impl Call {
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Payload>>> {
-        let (scope, method, timeout, site) = (&self.scope, self.method, self.timeout, self.site);
-        let schema = self.handle.shared().rpc_schema(method);
-        let args = self.args.take();
-        let resolved = self.handle.poll(context, |replay| {
-            let method = replay.name(method)?;
-            let args = args.unwrap_or_else(|| Ok(Payload::null()))?;
-            let rpc = everstep_machine::RpcCall {
-                args,
+impl<R: Rpc, Form> RpcCall<R, Form> {
+    fn poll_answer(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<R::Answer>>> {
+        let (args, timeout) = (self.args.take(), self.timeout);
+        let schema = self.handle.shared().rpc_schema(R::METHOD);
+        let resolved = self.handle.poll(context, R::METHOD, |_| {
+            Ok(everstep_machine::RpcCall {
+                args: args.unwrap_or_else(|| Ok(Payload::null()))?,
                 schema,
                 timeout,
-            };
-            Ok(replay.call(scope, &method, rpc, site))
+            })
         });
+        let describe = || format!("the answer to `{}`", R::METHOD);
         resolved.map(|resolution| match resolution? {
-            Resolution::Answer(answer) => Ok(answer),
-            other => Err(Error::fatal(format!(
-                "question `{method}` was resolved by {other:?}"
-            ))),
+            Resolution::Answer(None) => Ok(None),
+            Resolution::Answer(Some(answer)) => decode(&answer, describe).map(Some),
+            other => Err(unexpected(&format!("rpc `{}`", R::METHOD), &other)),
         })
     }
-}
-
-fn decode<R: Rpc>(answer: &Payload) -> Result<R::Answer> {
-    answer.decode().map_err(|error| {
-        let message = format!(
-            "the answer to `{}` does not fit its type: {error}",
-            R::METHOD
-        );
-        Error::from_failure(Failure::new(ErrorCode::Undecodable, message)).non_retryable()
-    })
 }
 
 impl<R: Rpc> Future for RpcCall<R> {
     type Output = Result<R::Answer>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.call.poll(context).map(|answer| match answer? {
-            Some(answer) => decode::<R>(&answer),
-            // The machine resolves a question without a deadline only with an answer.
-            None => Err(Error::fatal(format!(
-                "question `{}` ended without an answer",
-                R::METHOD
-            ))),
-        })
+        // The machine resolves an rpc without a deadline only with an answer.
+        let ended = || Error::fatal(format!("rpc `{}` ended without an answer", R::METHOD));
+        self.poll_answer(context)
+            .map(|answer| answer?.ok_or_else(ended))
     }
 }
 
-impl<R: Rpc> Future for RpcWithin<R> {
+impl<R: Rpc> Future for RpcCall<R, Optional> {
     type Output = Result<Option<R::Answer>>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.call
-            .poll(context)
-            .map(|answer| answer?.as_ref().map(decode::<R>).transpose())
+        self.poll_answer(context)
     }
 }
 
-impl<R: Rpc> std::fmt::Debug for RpcCall<R> {
+impl<R: Rpc, Form> std::fmt::Debug for RpcCall<R, Form> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "RpcCall({})", R::METHOD)
-    }
-}
-
-impl<R: Rpc> std::fmt::Debug for RpcWithin<R> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "RpcWithin({})", R::METHOD)
     }
 }

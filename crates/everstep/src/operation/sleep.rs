@@ -1,4 +1,4 @@
-//! Sleeping.
+//! Durable sleeps.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -6,23 +6,23 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use everstep_machine::{CallSite, SleepCall};
-use everstep_model::{Scope, Timestamp};
+use everstep_model::Timestamp;
 
 use super::handle::Handle;
 use crate::ctx::Ctx;
 use crate::error::Result;
 
 impl<W> Ctx<W> {
-    /// Sleeps for a time, durably: the run costs nothing meanwhile.
+    /// Sleeps durably. The run uses no memory meanwhile.
     #[track_caller]
     pub fn sleep(&self, name: &str, duration: Duration) -> Sleep {
-        Sleep::new(self, name, Length::For(duration), CallSite::caller())
+        Sleep::new(self, name, SleepCall::For(duration), CallSite::caller())
     }
 
-    /// Sleeps until a time. One that has passed completes at once.
+    /// Sleeps until a time. If it has passed, this completes at once.
     #[track_caller]
     pub fn sleep_until(&self, name: &str, until: Timestamp) -> Sleep {
-        Sleep::new(self, name, Length::Until(until), CallSite::caller())
+        Sleep::new(self, name, SleepCall::Until(until), CallSite::caller())
     }
 }
 
@@ -30,26 +30,16 @@ impl<W> Ctx<W> {
 #[must_use = "a sleep does nothing until it is awaited"]
 pub struct Sleep {
     handle: Handle,
-    scope: Scope,
     name: String,
-    length: Length,
-    site: CallSite,
-}
-
-#[derive(Clone, Copy)]
-enum Length {
-    For(Duration),
-    Until(Timestamp),
+    call: SleepCall,
 }
 
 impl Sleep {
-    fn new<W>(ctx: &Ctx<W>, name: &str, length: Length, site: CallSite) -> Self {
+    fn new<W>(ctx: &Ctx<W>, name: &str, call: SleepCall, site: CallSite) -> Self {
         Self {
-            handle: Handle::new(ctx.shared().clone()),
-            scope: ctx.scope().clone(),
+            handle: Handle::new(ctx, site),
             name: name.to_owned(),
-            length,
-            site,
+            call,
         }
     }
 }
@@ -58,16 +48,8 @@ impl Future for Sleep {
     type Output = Result<()>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = &mut *self;
-        let (scope, name, length, site) = (&this.scope, &this.name, this.length, this.site);
-        let resolved = this.handle.poll(context, |replay| {
-            let name = replay.name(name)?;
-            let sleep = match length {
-                Length::For(duration) => SleepCall::For(duration),
-                Length::Until(until) => SleepCall::Until(until),
-            };
-            Ok(replay.call(scope, &name, sleep, site))
-        });
+        let Self { handle, name, call } = &mut *self;
+        let resolved = handle.poll(context, name, |_| Ok(*call));
         resolved.map(|resolution| resolution.map(drop))
     }
 }

@@ -1,4 +1,4 @@
-//! Steps: work that runs inside the workflow's own future, so that it may borrow, and whose result is recorded.
+//! Steps: work with a recorded result. It is polled inside the workflow's own future, so it may borrow.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -6,22 +6,22 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use everstep_machine::{CallSite, Resolution, StepFailure, StepStart};
-use everstep_model::{Failure, Payload, Scope, StepOptions, UndoMode};
+use everstep_machine::{CallSite, FailureClass, Resolution, StepFailure, StepStart};
+use everstep_model::{Failure, StepOptions};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::handle::Handle;
+use super::handle::{Handle, unexpected};
 use super::step_attempt::{Attempt, Ended};
 use super::step_failure::{self, RetryHooks};
-use super::undo::UndoSetup;
+use super::undo::{UndoSetup, undo_options};
 use crate::ctx::Ctx;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, decode, encode};
 use crate::execution::StepContext;
 use crate::options::{Options, Retry, invalid, whole_millis};
 
 impl<W> Ctx<W> {
-    /// A named unit of work whose result is recorded once. It is retried as its options say.
+    /// Executes work and records its result once. The work is retried according to its options.
     #[track_caller]
     pub fn step<F, Fut, T, E>(
         &self,
@@ -37,7 +37,7 @@ impl<W> Ctx<W> {
         self.step_with(name, move |_| work())
     }
 
-    /// A step whose work sees the attempt it is and the step's idempotency key.
+    /// Executes a step whose work receives the attempt and the idempotency key.
     #[track_caller]
     pub fn step_with<F, Fut, T, E>(&self, name: &str, work: F) -> Step<F, Fut, T>
     where
@@ -50,11 +50,13 @@ impl<W> Ctx<W> {
     }
 }
 
+/// The longest timeout of an attempt.
+const TIMEOUT_MAX: Duration = Duration::from_secs(u32::MAX as u64);
+
 /// A step. Configure it, then await it.
 #[must_use = "a step does nothing until it is awaited"]
 pub struct Step<F, Fut, T> {
     handle: Handle,
-    scope: Scope,
     pub(super) name: String,
     options: Options,
     pub(super) best_effort: bool,
@@ -65,9 +67,8 @@ pub struct Step<F, Fut, T> {
     undo: UndoSetup,
     work: F,
     attempt: Option<Attempt<Fut>>,
-    /// Whether the run has called as many steps as it may, without this one.
+    /// Whether the step exceeds the limit of steps per run.
     is_too_many: bool,
-    site: CallSite,
     result: PhantomData<fn() -> T>,
 }
 
@@ -77,8 +78,7 @@ impl<F, Fut, T> Unpin for Step<F, Fut, T> {}
 impl<F, Fut, T> Step<F, Fut, T> {
     fn new<W>(ctx: &Ctx<W>, name: &str, work: F, site: CallSite) -> Self {
         Self {
-            handle: Handle::new(ctx.shared().clone()),
-            scope: ctx.scope().clone(),
+            handle: Handle::new(ctx, site),
             name: name.to_owned(),
             options: Options::new(),
             best_effort: false,
@@ -90,74 +90,98 @@ impl<F, Fut, T> Step<F, Fut, T> {
             work,
             attempt: None,
             is_too_many: false,
-            site,
             result: PhantomData,
         }
     }
 
-    /// How it is retried.
+    /// Sets the retry policy.
     pub fn retry(mut self, retry: Retry) -> Self {
         self.options.retry = Some(retry);
         self
     }
 
-    /// How long one attempt may take. Taking longer is final, unless timeouts are retried.
+    /// Limits the duration of an attempt. A timeout is final, unless timeouts are retried.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.options.timeout = Some(timeout);
         self
     }
 
-    /// Treat an attempt that took too long like any other failure.
+    /// Retries timeouts like other failures.
     pub fn retry_timeouts(mut self) -> Self {
         self.options.retry_timeouts = Some(true);
         self
     }
 
-    /// Retry only errors for which this says so.
+    /// Retries only errors for which this returns true.
     pub fn retry_if(mut self, retry_if: impl Fn(&Failure) -> bool + Send + 'static) -> Self {
         self.hooks.retry_if = Some(Box::new(retry_if));
         self
     }
 
-    /// How long to wait after the failure of an attempt, in place of the policy's own delay.
+    /// Computes the delay after a failed attempt, in place of the policy's delay.
     pub fn delay(mut self, delay: impl Fn(u32, &Failure) -> Duration + Send + 'static) -> Self {
         self.hooks.delay = Some(Box::new(delay));
         self
     }
 
-    /// Its start is durable before it runs, so that nobody else can be running it unnoticed.
+    /// Makes the start of each attempt durable before it runs, so that no other node executes it concurrently.
     pub fn fenced(mut self) -> Self {
         self.fenced = true;
         self
     }
 
-    /// Its result takes effect at once and becomes durable with the run's next commit, so it costs no commit of its own. After a
-    /// crash in between it runs again: for work that may be repeated.
+    /// Lets the result take effect at once and become durable with the run's next commit, which saves a commit. After a crash
+    /// in between the step runs again, so its work must be repeatable.
     pub fn ephemeral(mut self) -> Self {
         self.ephemeral = true;
         self
     }
 
-    /// Its result is redacted in every view; the code gets the true value.
+    /// Redacts the result in every view. The code receives the true value.
     pub fn sensitive(mut self) -> Self {
         self.sensitive = true;
         self
     }
 
-    pub(super) fn undo_setup(&mut self) -> &mut UndoSetup {
-        &mut self.undo
+    undo_options! {
+        "the step",
+        /// Sets the undo of the step, which runs when the run rolls back. The undo receives the result of the step and owns
+        /// what it captures.
+        ///
+        /// ```
+        /// # use everstep::{AnyEvent, Ctx, Error, Result};
+        /// # #[derive(Clone)]
+        /// # struct Bank;
+        /// # impl Bank {
+        /// #     async fn charge(&self) -> Result<u32> { Ok(7) }
+        /// #     async fn refund(&self, _: u32) -> Result<()> { Ok(()) }
+        /// # }
+        /// async fn pay(ctx: Ctx<AnyEvent>, bank: Bank) -> Result<u32> {
+        ///     let refunder = bank.clone();
+        ///     ctx.step("charge", || bank.charge())
+        ///         .undo(move |charge| async move { refunder.refund(charge).await })
+        ///         .await
+        /// }
+        /// ```
+        undo,
+        /// Sets the undo of the step. It receives an [`Undo`](super::Undo): the result, the registered payload, why the run
+        /// rolls back, and the context of the step. It also runs for a step that failed after it had registered a payload.
+        undo_with
     }
 
     fn resolve_options(&self) -> Result<StepOptions> {
         let options = self.options.over(self.handle.shared().defaults());
         options.check()?;
-        if options
-            .timeout
-            .is_some_and(|timeout| timeout > Duration::from_secs(u64::from(u32::MAX)))
-        {
+        if options.timeout > Some(TIMEOUT_MAX) {
             return Err(invalid("a step's timeout must be shorter than 136 years"));
         }
-        let options = StepOptions {
+        let undo = self.undo.mode()?;
+        if self.ephemeral && !undo.is_none() {
+            return Err(invalid(
+                "an ephemeral step has no undo: its result may be lost, and the undo needs it",
+            ));
+        }
+        Ok(StepOptions {
             retry: options.retry.unwrap_or_default().policy(),
             timeout: options.timeout.map(whole_millis),
             retry_timeouts: options.retry_timeouts.unwrap_or_default(),
@@ -165,15 +189,8 @@ impl<F, Fut, T> Step<F, Fut, T> {
             sensitive: self.sensitive,
             ephemeral: self.ephemeral,
             fenced: self.fenced,
-            undo: UndoMode::None,
-        };
-        let undo = self.undo.mode()?;
-        if self.ephemeral && !undo.is_none() {
-            return Err(invalid(
-                "an ephemeral step has no undo: its result may be lost, and then nobody knows what to undo",
-            ));
-        }
-        Ok(StepOptions { undo, ..options })
+            undo,
+        })
     }
 }
 
@@ -189,16 +206,12 @@ where
         context: &mut Context<'_>,
     ) -> Poll<Result<Resolution>> {
         let is_new = self.handle.op().is_none();
-        let options = if is_new {
-            Some(self.resolve_options())
-        } else {
-            None
-        };
-        let (scope, name, site) = (&self.scope, &self.name, self.site);
+        let options = is_new.then(|| self.resolve_options());
+        let name = &self.name;
         let steps_max = self.handle.shared().defaults().steps_max;
         let is_too_many = &mut self.is_too_many;
         let mut begun = None;
-        let resolved = self.handle.poll(context, |replay| {
+        let resolved = self.handle.poll_with(context, |replay, scope, site| {
             let name = replay.name(name)?;
             let options = options.unwrap_or_else(|| Ok(StepOptions::default()))?;
             let called = replay.call(scope, &name, options, site);
@@ -253,18 +266,15 @@ where
         let Some(op) = self.handle.op() else { return };
         let shared = self.handle.shared();
         let result = match ended {
-            Ended::Returned(Ok(value)) => Payload::from_value(&value)
-                .map_err(|error| step_failure::unrecordable(&self.name, &error)),
+            Ended::Returned(Ok(value)) => {
+                encode(&value, || format!("the result of step `{}`", self.name))
+            }
             Ended::Mocked(Ok(payload)) => Ok(payload),
             Ended::Returned(Err(error)) | Ended::Mocked(Err(error)) => Err(error),
             Ended::TimedOut(timeout) => {
                 let failure = step_failure::timed_out(&self.name, timeout);
-                return shared.fail_attempt(
-                    op,
-                    &self.undo.of_failure(start),
-                    failure,
-                    everstep_machine::FailureClass::TimedOut,
-                );
+                let start = self.undo.of_failure(start);
+                return shared.fail_attempt(op, &start, failure, FailureClass::TimedOut);
             }
         };
         match result {
@@ -277,26 +287,17 @@ where
     }
 }
 
-fn decode<T: DeserializeOwned>(name: &str, payload: &Payload) -> Result<T> {
-    payload.decode().map_err(|error| {
-        let message =
-            format!("the recorded result of step `{name}` does not fit its type: {error}");
-        let failure = Failure::new(everstep_model::ErrorCode::Undecodable, message);
-        Error::from_failure(failure).non_retryable()
-    })
-}
-
-/// What a step gives its caller: its result, or its failure as data.
-pub(super) fn settle<T: DeserializeOwned>(
+/// Converts a resolution to the result of the step, or its failure as data.
+pub(super) fn to_output<T: DeserializeOwned>(
     name: &str,
     resolution: Resolution,
 ) -> Result<Result<T, StepFailure>> {
     match resolution {
-        Resolution::Completed(payload) => decode(name, &payload).map(Ok),
+        Resolution::Completed(payload) => {
+            decode(&payload, || format!("the recorded result of step `{name}`")).map(Ok)
+        }
         Resolution::Failed(failure) => Ok(Err(*failure)),
-        other => Err(Error::fatal(format!(
-            "step `{name}` was resolved by {other:?}"
-        ))),
+        other => Err(unexpected(&format!("step `{name}`"), &other)),
     }
 }
 
@@ -312,12 +313,7 @@ where
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         this.poll_resolution(context)
-            .map(|resolution| settle(&this.name, resolution?)?.map_err(Error::from_step))
+            .map(|resolution| to_output(&this.name, resolution?)?.map_err(Error::from_step))
     }
 }
-
-impl<F, Fut, T> std::fmt::Debug for Step<F, Fut, T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Step({})", self.name)
-    }
-}
+debug_by_name!(impl<F, Fut, T> Step<F, Fut, T>: name);

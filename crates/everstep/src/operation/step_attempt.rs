@@ -14,12 +14,12 @@ use super::step_failure;
 use crate::error::{Error, Result};
 use crate::execution::{Shared, StepContext, UndoSlot};
 
-/// An attempt under way.
+/// An attempt in flight.
 pub(super) struct Attempt<Fut> {
     pub(super) start: StepStart,
     work: Option<Pin<Box<Fut>>>,
     timeout: Option<BoxFuture<'static, ()>>,
-    /// What the work registers for the step's undo.
+    /// The payload that the work registers for the undo.
     pub(super) undo: UndoSlot,
 }
 

@@ -1,22 +1,19 @@
-//! What an attempt's error means for the step: its class, and the failure that is recorded.
+//! Failures of attempts: their class, and the failure that is recorded.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use everstep_engine::CodedError;
 use everstep_machine::FailureClass;
-use everstep_model::{ErrorCode, Failure, PayloadError};
+use everstep_model::{ErrorCode, Failure};
 
 use crate::error::{Error, panic_text};
 
-/// Whether a failure is worth another attempt.
 type RetryIf = Box<dyn Fn(&Failure) -> bool + Send>;
 
-/// How long to wait after the failure of an attempt.
 type Delay = Box<dyn Fn(u32, &Failure) -> Duration + Send>;
 
-/// The workflow's own say in whether and when a step is retried.
+/// The code's own decision whether and when a step is retried.
 #[derive(Default)]
 pub(super) struct RetryHooks {
     pub(super) retry_if: Option<RetryIf>,
@@ -24,16 +21,15 @@ pub(super) struct RetryHooks {
 }
 
 impl RetryHooks {
-    /// What an error of attempt `attempt` means.
+    /// Returns the failure of an attempt and its class.
     pub(super) fn classify(&self, error: Error, attempt: u32) -> (Failure, FailureClass) {
         let class = error.class();
         let failure = error.into_failure();
         if !matches!(class, FailureClass::Retryable) {
             return (failure, class);
         }
-        // A hook that panics has no say any more: the step fails without more retries.
-        let asked = catch_unwind(AssertUnwindSafe(|| self.ask(attempt, &failure)));
-        match asked {
+        // If a hook panics, the step fails without more retries.
+        match catch_unwind(AssertUnwindSafe(|| self.call(attempt, &failure))) {
             Ok(class) => (failure, class),
             Err(panic) => {
                 let message = format!("a retry hook of the step panicked: {}", panic_text(&*panic));
@@ -43,11 +39,9 @@ impl RetryHooks {
         }
     }
 
-    fn ask(&self, attempt: u32, failure: &Failure) -> FailureClass {
-        if self
-            .retry_if
-            .as_ref()
-            .is_some_and(|retry_if| !retry_if(failure))
+    fn call(&self, attempt: u32, failure: &Failure) -> FailureClass {
+        if let Some(retry_if) = &self.retry_if
+            && !retry_if(failure)
         {
             return FailureClass::Fatal;
         }
@@ -70,15 +64,9 @@ pub(super) fn timed_out(name: &str, timeout: Duration) -> Failure {
     Failure::new(ErrorCode::StepTimedOut, message).named("timeout")
 }
 
-/// The failure of a step that is one too many. The code is not to go on from there.
+/// The failure of a step that exceeds the limit. It stops the workflow.
 pub(super) fn too_many_steps(max: Option<u32>) -> Error {
     let max = max.unwrap_or_default();
     let message = format!("the run has called {max} steps, and may call no more (`steps_max`)");
     Error::from_failure(Failure::new(ErrorCode::TooManySteps, message)).rollback()
-}
-
-/// The failure of a result that cannot be recorded.
-pub(super) fn unrecordable(name: &str, error: &PayloadError) -> Error {
-    let message = format!("the result of step `{name}` cannot be recorded: {error}");
-    Error::from_failure(Failure::new(error.code(), message)).non_retryable()
 }

@@ -1,4 +1,4 @@
-//! Steps whose failure is not an error: given back as data, or of no interest.
+//! Steps whose failure is not an error.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -6,16 +6,17 @@ use std::task::{Context, Poll};
 
 use everstep_machine::StepFailure;
 use everstep_model::ErrorCode;
+use everstep_model::record::FailureOutcome;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::step::{Step, settle};
+use super::step::{Step, to_output};
 use crate::ctx::Ctx;
 use crate::error::{Error, Result};
 use crate::execution::StepContext;
 
 impl<W> Ctx<W> {
-    /// A step that gives its failure back as data: `Ok(Err(failure))` when it has failed for good.
+    /// Executes a step that returns its failure as data: `Ok(Err(failure))` if it has failed for good.
     #[track_caller]
     pub fn try_step<F, Fut, T, E>(
         &self,
@@ -32,12 +33,12 @@ impl<W> Ctx<W> {
     }
 }
 
-/// A step that gives its failure back as data.
+/// A step that returns its failure as data.
 #[must_use = "a step does nothing until it is awaited"]
 pub struct TryStep<F, Fut, T>(Step<F, Fut, T>);
 
 impl<F, Fut, T> TryStep<F, Fut, T> {
-    /// The same step, configured further.
+    /// Configures the step.
     pub fn with(self, configure: impl FnOnce(Step<F, Fut, T>) -> Step<F, Fut, T>) -> Self {
         Self(configure(self.0))
     }
@@ -55,15 +56,13 @@ where
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let step = &mut self.0;
         step.poll_resolution(context).map(|resolution| {
-            let settled = settle(&step.name, resolution?)?;
-            // An error that asks to roll back is not for the code to swallow.
-            match settled {
-                Err(failure)
-                    if failure.outcome == everstep_model::record::FailureOutcome::RollBack =>
-                {
+            let output = to_output(&step.name, resolution?)?;
+            // The code must not ignore an error that rolls the run back.
+            match output {
+                Err(failure) if failure.outcome == FailureOutcome::RollBack => {
                     Err(Error::from_step(failure))
                 }
-                settled => Ok(settled),
+                output => Ok(output),
             }
         })
     }
@@ -74,7 +73,7 @@ where
 pub struct BestEffort<F, Fut, T>(Step<F, Fut, T>);
 
 impl<F, Fut, T> Step<F, Fut, T> {
-    /// Its failure never fails the workflow: `None` when it has failed for good.
+    /// Prevents a failure of the step from failing the workflow: the output is `None` if the step has failed for good.
     pub fn best_effort(mut self) -> BestEffort<F, Fut, T> {
         self.best_effort = true;
         BestEffort(self)
@@ -93,24 +92,15 @@ where
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let step = &mut self.0;
         let resolved = step.poll_resolution(context);
-        resolved.map(|resolution| match settle(&step.name, resolution?)? {
-            // The limit is for code that would never end otherwise.
+        resolved.map(|resolution| match to_output(&step.name, resolution?)? {
+            // The limit stops code that would never end otherwise.
             Err(failure) if failure.error.is(ErrorCode::TooManySteps) => {
                 Err(Error::from_step(failure))
             }
-            settled => Ok(settled.ok()),
+            output => Ok(output.ok()),
         })
     }
 }
+debug_by_name!(impl<F, Fut, T> BestEffort<F, Fut, T>: 0.name);
 
-impl<F, Fut, T> std::fmt::Debug for BestEffort<F, Fut, T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "BestEffort({})", self.0.name)
-    }
-}
-
-impl<F, Fut, T> std::fmt::Debug for TryStep<F, Fut, T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "TryStep({})", self.0.name)
-    }
-}
+debug_by_name!(impl<F, Fut, T> TryStep<F, Fut, T>: 0.name);

@@ -1,4 +1,4 @@
-//! Switches: one of several branches, chosen by a value. The choice is recorded before the branch runs, and stands.
+//! Switches: one of several branches, chosen by a value. The choice is recorded before the branch runs, and is final.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -19,7 +19,7 @@ type Begin<'a, W, T> = Box<dyn FnOnce(Ctx<W>) -> Running<'a, T> + Send + 'a>;
 enum State<'a, W, T> {
     New(Vec<(String, Begin<'a, W, T>)>),
     Running(Running<'a, T>),
-    /// The machine does not let it go on.
+    /// The code must not continue.
     Stopped,
 }
 
@@ -36,8 +36,8 @@ pub struct Switch<'a, W, T> {
 impl<W, T> Unpin for Switch<'_, W, T> {}
 
 impl<W> Ctx<W> {
-    /// Runs one of several branches, chosen by a value. Which one is recorded before it runs, so that the run keeps to it even
-    /// if the value is later computed otherwise.
+    /// Runs one of several branches, chosen by a value. The choice is recorded before the branch runs, so the run keeps it even
+    /// if the value changes later.
     ///
     /// ```
     /// # use everstep::{Ctx, Error, Result};
@@ -66,7 +66,7 @@ impl<W> Ctx<W> {
 }
 
 impl<'a, W, T> Switch<'a, W, T> {
-    /// The branch for this value.
+    /// Adds the branch for a value.
     pub fn case<F, Fut>(mut self, value: &str, run: F) -> Self
     where
         F: FnOnce(Ctx<W>) -> Fut + Send + 'a,
@@ -78,7 +78,7 @@ impl<'a, W, T> Switch<'a, W, T> {
         self
     }
 
-    /// The branch for every other value.
+    /// Adds the branch for all other values.
     pub fn default<F, Fut>(self, run: F) -> Self
     where
         F: FnOnce(Ctx<W>) -> Fut + Send + 'a,
@@ -87,7 +87,7 @@ impl<'a, W, T> Switch<'a, W, T> {
         self.case(DEFAULT, run)
     }
 
-    /// Chooses and begins the branch.
+    /// Chooses and starts the branch.
     fn begin(&self, cases: Vec<(String, Begin<'a, W, T>)>) -> Result<State<'a, W, T>> {
         let called = self.ctx.shared().with(|execution| {
             let replay = &mut execution.replay;
@@ -98,10 +98,9 @@ impl<'a, W, T> Switch<'a, W, T> {
                 .collect::<Result<Vec<Name>, _>>()?;
             let of = |value: &str| offered.iter().find(|case| case.as_str() == value);
             let chosen = of(&self.value).or_else(|| of(DEFAULT));
-            let scope = self.ctx.scope();
             let offered = &offered;
             let switch = SwitchCall { chosen, offered };
-            let called = replay.call(scope, &name, switch, self.site);
+            let called = replay.call(self.ctx.scope(), &name, switch, self.site);
             called
                 .transpose()
                 .map_err(|failure| Error::from_failure(failure).non_retryable())
@@ -133,9 +132,4 @@ impl<W, T> Future for Switch<'_, W, T> {
         }
     }
 }
-
-impl<W, T> std::fmt::Debug for Switch<'_, W, T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Switch({})", self.name)
-    }
-}
+debug_by_name!(impl<W, T> Switch<'_, W, T>: name);

@@ -1,18 +1,18 @@
-//! A part of a workflow whose failure is data.
+//! Parts of a workflow whose failure is data.
 
 use std::future::Future;
 
 use everstep_machine::{CallSite, ScopeCall};
-use everstep_model::{ErrorCode, Location};
+use everstep_model::ErrorCode;
 
 use crate::ctx::Ctx;
 use crate::error::{Error, Result};
 
 impl<W> Ctx<W> {
-    /// Runs a part of the workflow in a scope of its own and gives its failure back as data: `Ok(Err(error))`. Where the
-    /// failure comes from, a step, a join, a race or the part itself, [`Error::origin`] tells.
+    /// Runs a part of the workflow in its own scope and returns its failure as data: `Ok(Err(error))`. [`Error::origin`] is the
+    /// operation that failed.
     ///
-    /// An error that asks to roll back, and the cancellation of the run, are not for the code to swallow: they pass through.
+    /// Errors that roll the run back, and the cancellation of the run, pass through.
     ///
     /// ```
     /// # use everstep::{Ctx, Error, Result};
@@ -37,26 +37,17 @@ impl<W> Ctx<W> {
     {
         let (ctx, name, site) = (self.clone(), name.to_owned(), CallSite::caller());
         async move {
-            let Some(place) = open(&ctx, &name, site)? else {
+            let Some(place) = ctx.call_now(&name, site, |_, _| Ok(ScopeCall))? else {
+                // The run is halted: the code stops here.
                 return std::future::pending().await;
             };
             let scope = place.inner_scope();
             match run(ctx.in_scope(scope)).await {
                 Err(error) if passes_through(&error) => Err(error),
-                settled => Ok(settled),
+                result => Ok(result),
             }
         }
     }
-}
-
-/// The place of the scope; none if the machine does not let the code go on.
-fn open<W>(ctx: &Ctx<W>, name: &str, site: CallSite) -> Result<Option<Location>> {
-    let opened = ctx.shared().with(|execution| {
-        let replay = &mut execution.replay;
-        let name = replay.name(name)?;
-        Ok::<_, Error>(replay.call(ctx.scope(), &name, ScopeCall, site))
-    });
-    Ok(opened.transpose()?.flatten())
 }
 
 fn passes_through(error: &Error) -> bool {

@@ -1,4 +1,4 @@
-//! Undoing: how a step or child says what undoes it, and what its undo is given.
+//! The undo of a step or child: its configuration and its input.
 
 use std::future::Future;
 use std::time::Duration;
@@ -8,64 +8,62 @@ use everstep_model::{Failure, Payload, RunId, UndoMode};
 use serde::de::DeserializeOwned;
 
 use crate::error::{Error, Result};
-use crate::execution::{GivenUndo, StepContext, UndoInput, UndoWork, decode_for_undo};
+use crate::execution::{
+    GivenUndo, StepContext, UndoInput, UndoWork, decode_for_undo, kind_of_undone,
+};
 use crate::options::{Retry, invalid, whole_millis};
 
-/// What an undo is given.
+/// The input of an undo.
 #[derive(Clone, Debug)]
 pub struct Undo<T> {
-    /// What the step or child returned; none if a step failed after it had registered a payload.
+    /// The result of the step or child. `None` if a step failed after it had registered a payload.
     pub output: Option<T>,
-    /// What the step registered with [`StepContext::undo_with`]; see [`Self::payload_as`].
+    /// The payload that the step registered with [`StepContext::undo_with`]; see [`Self::payload_as`].
     pub payload: Option<Payload>,
     /// Why the run rolls back.
     pub failure: Failure,
-    /// Which attempt to undo it this is, from 1.
+    /// The number of this attempt to undo, from 1.
     pub attempt: u32,
-    /// The run, if it is a child that is undone.
+    /// The run of the child, if a child is undone.
     pub child: Option<RunId>,
-    /// The step as its own work saw it, with its idempotency key; a child's name and place, and a key that no other has.
+    /// The context of the step, with its idempotency key; for a child its name and location, and a unique key.
     pub context: StepContext,
 }
 
 impl<T> Undo<T> {
-    /// What the step registered, decoded.
-    ///
-    /// # Errors
-    /// If it is not of that type.
+    /// Decodes the payload that the step registered.
     pub fn payload_as<P: DeserializeOwned>(&self) -> Result<Option<P>> {
         let what = format!("undo payload of step `{}`", self.context.name);
-        let payload = self.payload.as_ref();
-        payload
-            .map(|payload| decode_for_undo(&what, payload))
-            .transpose()
+        let decode = |payload| decode_for_undo(&what, payload);
+        self.payload.as_ref().map(decode).transpose()
     }
 
-    /// The key that all attempts to undo this share, and that is not the step's own.
+    /// Returns the key that all attempts of this undo share. It differs from the key of the step.
     #[must_use]
     pub fn idempotency_key(&self) -> String {
         let key = self.context.idempotency_key();
         match &self.child {
             None => format!("{key}-undo"),
-            // Passes of the function may have started several children in one place.
+            // Several passes of the function may have started children at one location.
             Some(child) => format!("{key}-undo-{child}"),
         }
     }
 }
 
-/// What a step or child says about its undo before it is called.
+/// The configuration of an undo.
 #[derive(Default)]
 pub(super) struct UndoSetup {
     work: Option<UndoWork>,
-    /// Whether it also undoes a step that failed after registering a payload.
+    /// Whether the undo also runs for a step that failed after registering a payload.
     undoes_failures: bool,
+    /// Whether the undo runs after the point of no return.
     pub(super) internal: bool,
     pub(super) retry: Option<Retry>,
     pub(super) timeout: Option<Duration>,
 }
 
 impl UndoSetup {
-    /// The undo takes what was returned.
+    /// Sets an undo that receives the result.
     pub(super) fn by_output<U, UndoFut, T, R, E>(&mut self, undo: U)
     where
         U: FnOnce(T) -> UndoFut + Clone + Send + 'static,
@@ -86,7 +84,7 @@ impl UndoSetup {
         }));
     }
 
-    /// The undo takes all there is to know.
+    /// Sets an undo that receives an [`Undo`].
     pub(super) fn by_everything<U, UndoFut, T, R, E>(&mut self, undo: U)
     where
         U: FnOnce(Undo<T>) -> UndoFut + Clone + Send + 'static,
@@ -112,38 +110,27 @@ impl UndoSetup {
         }));
     }
 
-    /// The undo as it is recorded.
-    ///
-    /// # Errors
-    /// If the options contradict each other.
+    /// Returns the recorded mode. Fails if the options contradict each other.
     pub(super) fn mode(&self) -> Result<UndoMode> {
-        let Self {
-            work,
-            undoes_failures: _,
-            internal,
-            retry,
-            timeout,
-        } = self;
-        if work.is_none() {
-            return if *internal || retry.is_some() || timeout.is_some() {
+        if self.work.is_none() {
+            return if self.internal || self.retry.is_some() || self.timeout.is_some() {
                 Err(invalid("options of an undo need an undo: give it first"))
             } else {
                 Ok(UndoMode::None)
             };
         }
-        if timeout.is_some_and(|timeout| timeout.is_zero()) {
+        if self.timeout.is_some_and(|timeout| timeout.is_zero()) {
             return Err(invalid(
                 "an undo's timeout must be longer than zero; leave it out for none",
             ));
         }
-        Ok(if *internal {
-            UndoMode::Internal
-        } else {
-            UndoMode::Undo
+        Ok(match self.internal {
+            true => UndoMode::Internal,
+            false => UndoMode::Undo,
         })
     }
 
-    /// An attempt that failed: what it registered is recorded only if the undo wants to know of failures.
+    /// Removes the registered payload of a failed attempt, unless the undo also runs for failures.
     pub(super) fn of_failure(&self, mut start: StepStart) -> StepStart {
         if !self.undoes_failures {
             start.undo = None;
@@ -151,7 +138,7 @@ impl UndoSetup {
         start
     }
 
-    /// The undo itself, to be registered when the step or child is called.
+    /// Takes the undo, to register it when the step or child is called.
     pub(super) fn take(&mut self) -> Option<GivenUndo> {
         Some(GivenUndo {
             work: self.work.take()?,
@@ -162,19 +149,62 @@ impl UndoSetup {
 }
 
 fn result_of(undo: &UndoStart) -> String {
-    format!("result of {} `{}`", word(undo), undo.location.name)
+    let (kind, name) = (kind_of_undone(undo), &undo.location.name);
+    format!("result of {kind} `{name}`")
 }
 
-fn word(undo: &UndoStart) -> &'static str {
-    match undo.child {
-        None => "step",
-        Some(_) => "child",
-    }
-}
-
-/// What an undo returns besides success is of no interest.
+/// Discards the output of an undo.
 fn run<R, E: Into<Error>>(
     undo: impl Future<Output = Result<R, E>> + Send + 'static,
 ) -> everstep_store::BoxFuture<'static, Result<()>> {
     Box::pin(async move { undo.await.map(drop).map_err(Into::into) })
 }
+
+/// The methods that configure the undo of an operation with a field `undo: UndoSetup`.
+macro_rules! undo_options {
+    ($operation:literal, $(#[$undo:meta])* undo, $(#[$undo_with:meta])* undo_with) => {
+        $(#[$undo])*
+        pub fn undo<U, UndoFut, R, E>(mut self, undo: U) -> Self
+        where
+            U: FnOnce(T) -> UndoFut + Clone + Send + 'static,
+            UndoFut: Future<Output = Result<R, E>> + Send + 'static,
+            E: Into<Error>,
+            T: DeserializeOwned,
+        {
+            self.undo.by_output(undo);
+            self
+        }
+
+        $(#[$undo_with])*
+        pub fn undo_with<U, UndoFut, R, E>(mut self, undo: U) -> Self
+        where
+            U: FnOnce($crate::operation::Undo<T>) -> UndoFut + Clone + Send + 'static,
+            UndoFut: Future<Output = Result<R, E>> + Send + 'static,
+            E: Into<Error>,
+            T: DeserializeOwned,
+        {
+            self.undo.by_everything(undo);
+            self
+        }
+
+        /// Lets the undo run even after the point of no return ([`crate::Ctx::no_return`]).
+        pub fn undo_internal(mut self) -> Self {
+            self.undo.internal = true;
+            self
+        }
+
+        #[doc = concat!("Sets the retry policy of the undo. The default is that of ", $operation, ".")]
+        pub fn undo_retry(mut self, retry: Retry) -> Self {
+            self.undo.retry = Some(retry);
+            self
+        }
+
+        #[doc = concat!("Limits the duration of one attempt of the undo. The default is that of ", $operation, ".")]
+        pub fn undo_timeout(mut self, timeout: Duration) -> Self {
+            self.undo.timeout = Some(timeout);
+            self
+        }
+    };
+}
+
+pub(super) use undo_options;

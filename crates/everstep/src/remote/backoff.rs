@@ -1,4 +1,4 @@
-//! How long to rest before something is tried again that went wrong.
+//! Delays between attempts.
 
 use std::time::Duration;
 
@@ -7,24 +7,22 @@ use everstep_engine::Runtime;
 const FIRST: Duration = Duration::from_millis(50);
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// Longer after each failure, up to a few seconds, and never the same for two workers that failed together.
+/// Exponential backoff with jitter, so that workers that failed together do not return together.
 #[derive(Default)]
 pub(super) struct Backoff {
     failures: u32,
 }
 
 impl Backoff {
-    /// Rests.
-    pub(super) async fn rest(&mut self, runtime: &dyn Runtime) {
+    pub(super) async fn wait(&mut self, runtime: &dyn Runtime) {
         let longest = FIRST * 2_u32.saturating_pow(self.failures.min(16));
-        self.failures += 1;
         let longest = longest.min(LONGEST);
+        self.failures += 1;
         let part = u32::try_from(runtime.random() % 1_000).unwrap_or(0);
-        let rest = longest / 2 + longest / 2_000 * part;
-        runtime.sleep(rest).await;
+        let delay = longest / 2 + longest / 2_000 * part;
+        runtime.sleep(delay).await;
     }
 
-    /// Something went well.
     pub(super) fn reset(&mut self) {
         self.failures = 0;
     }

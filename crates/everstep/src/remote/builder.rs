@@ -1,6 +1,7 @@
-//! Describes a worker before it is started.
+//! Configures workers and clients of a server.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use everstep_engine::{Runtime, Settings, TokioRuntime};
 use everstep_protocol::Secret;
@@ -8,113 +9,139 @@ use everstep_protocol::client::{Connection, InvalidUrl, Transport};
 use everstep_protocol::worker::{RegisterRequest, SLOTS_MAX};
 
 use super::convert;
-use super::setup::{Setup, Signs};
+use super::requests::HttpPort;
+use super::setup::{Setup, WorkerState};
 use super::worker::Worker;
+use crate::client::Client;
 use crate::execution::Mocks;
 use crate::options::Options;
 use crate::workflow::{RegisterError, Registry, Workflows};
 
-/// Runs a worker executes at once unless it says otherwise.
+/// Default of [`WorkerBuilder::slots`].
 const SLOTS: u32 = 1_000;
+/// Default of [`ClientBuilder::wait`].
+const WAIT: Duration = Duration::from_secs(30);
 
 /// Why a worker or client could not be created.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages explain the variants")]
 pub enum ConnectError {
-    /// The address is not a URL.
     #[error(transparent)]
     Url(#[from] InvalidUrl),
-    /// The workflows cannot be executed together.
     #[error(transparent)]
     Workflows(#[from] RegisterError),
-    /// There is no tokio runtime here.
     #[error("workers and clients must be created inside a tokio runtime")]
     NoRuntime,
 }
 
-/// Describes a [`Worker`] before it is started.
+/// A server, and how to connect to it.
+struct Endpoint {
+    url: String,
+    key: Option<Secret>,
+    transport: Option<Arc<dyn Transport>>,
+    runtime: Option<Arc<dyn Runtime>>,
+}
+
+impl Endpoint {
+    fn new(url: String) -> Self {
+        Self {
+            url,
+            key: None,
+            transport: None,
+            runtime: None,
+        }
+    }
+
+    fn open(self) -> Result<(Connection, Arc<dyn Runtime>), ConnectError> {
+        let mut connection = match self.transport {
+            Some(transport) => Connection::over(transport, &self.url)?,
+            None => Connection::to(&self.url)?,
+        };
+        if let Some(key) = &self.key {
+            connection = connection.with_key(key)?;
+        }
+        let runtime = match self.runtime {
+            Some(runtime) => runtime,
+            None => Arc::new(TokioRuntime::current().map_err(|_| ConnectError::NoRuntime)?),
+        };
+        Ok((connection, runtime))
+    }
+}
+
+/// Configures a [`Worker`].
 #[must_use = "nothing runs until it is started"]
 pub struct WorkerBuilder {
-    url: String,
+    endpoint: Endpoint,
     name: Option<String>,
-    key: Option<Secret>,
     slots: u32,
     defaults: Options,
     settings: Settings,
     workflows: Workflows,
     mocks: Option<Arc<dyn Mocks>>,
-    runtime: Option<Arc<dyn Runtime>>,
-    transport: Option<Arc<dyn Transport>>,
 }
 
 impl Worker {
-    /// Describes a worker for the server at this address.
+    /// Configures a worker for the server at this URL.
     pub fn connect(url: impl Into<String>) -> WorkerBuilder {
-        WorkerBuilder::new(url.into())
-    }
-}
-
-impl WorkerBuilder {
-    fn new(url: String) -> Self {
-        Self {
-            url,
+        WorkerBuilder {
+            endpoint: Endpoint::new(url.into()),
             name: None,
-            key: None,
             slots: SLOTS,
             defaults: Options::new(),
             settings: Settings::default(),
             workflows: Workflows::new(),
             mocks: None,
-            runtime: None,
-            transport: None,
         }
     }
+}
 
-    /// Executes a list of workflows.
+impl WorkerBuilder {
+    /// Adds workflows to execute.
     pub fn workflows(mut self, workflows: Workflows) -> Self {
         self.workflows = self.workflows.and(workflows);
         self
     }
 
-    /// What people call the worker, in logs; the name of the process unless this says otherwise.
+    /// Sets the name of the worker in logs. The default is the name and id of the process.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// The API key; it needs the scope `work` for the workflows of this worker.
+    /// Sets the API key, which needs the scope `work` for the workflows of this worker.
     pub fn key(mut self, key: impl Into<String>) -> Self {
-        self.key = Some(Secret::new(key.into()));
+        self.endpoint.key = Some(Secret::new(key.into()));
         self
     }
 
-    /// How many runs are executed at once; those that wait for something do not count. 1,000 unless this says otherwise.
+    /// Limits the runs that are executed concurrently, not counting runs that wait. The default is 1,000.
     pub fn slots(mut self, slots: u32) -> Self {
         self.slots = slots;
         self
     }
 
-    /// Defaults of all steps and runs, unless a workflow or step says otherwise.
+    /// Sets defaults for all steps and runs.
     pub fn defaults(mut self, defaults: Options) -> Self {
         self.defaults = defaults;
         self
     }
 
-    /// How it executes: the settings of an engine that are about executing (development, flushing, the grace period).
+    /// Sets the settings of execution: development mode, flushing, the grace period. Other settings have no effect.
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
         self
     }
 
-    /// Time, randomness and tasks from somewhere else than tokio and the system.
+    /// Replaces tokio and the system as the source of time, randomness and tasks.
     pub fn runtime(mut self, runtime: Arc<dyn Runtime>) -> Self {
-        self.runtime = Some(runtime);
+        self.endpoint.runtime = Some(runtime);
         self
     }
 
-    /// Requests travel by other means than sockets.
+    /// Sends requests by another transport than sockets.
     pub fn transport(mut self, transport: Arc<dyn Transport>) -> Self {
-        self.transport = Some(transport);
+        self.endpoint.transport = Some(transport);
         self
     }
 
@@ -124,54 +151,113 @@ impl WorkerBuilder {
         self
     }
 
-    /// Starts the worker. It connects by itself, now and whenever the connection is lost.
+    /// Starts the worker. It connects in the background, and again whenever the connection is lost.
     ///
     /// # Errors
-    /// If the address is none, or a workflow is misdeclared.
-    pub fn start(self) -> std::result::Result<Worker, ConnectError> {
-        let definitions = self.workflows.check(&self.defaults)?;
-        let connection = match self.transport {
-            Some(transport) => Connection::over(transport, &self.url)?,
-            None => Connection::to(&self.url)?,
-        };
-        let connection = match &self.key {
-            Some(key) => connection.with_key(key)?,
-            None => connection,
-        };
-        let runtime: Arc<dyn Runtime> = match self.runtime {
-            Some(runtime) => runtime,
-            None => Arc::new(TokioRuntime::current().map_err(|_| ConnectError::NoRuntime)?),
-        };
-        let offered = definitions
-            .iter()
-            .map(|definition| convert::offered(definition, self.defaults));
+    /// If the URL or a workflow is invalid.
+    pub fn start(self) -> Result<Worker, ConnectError> {
+        let definitions = self.workflows.check(self.defaults)?;
+        let (connection, runtime) = self.endpoint.open()?;
         let register = RegisterRequest {
             worker: self.name.unwrap_or_else(process_name),
             slots: self.slots.clamp(1, SLOTS_MAX),
-            workflows: offered.collect(),
+            workflows: definitions.iter().map(convert::offered).collect(),
         };
-        Ok(Worker::begin(Setup {
+        Ok(Worker::spawn(Setup {
             connection,
             register,
-            registry: Registry::new(definitions, self.defaults, self.mocks),
+            registry: Registry::new(definitions, self.mocks),
             runtime,
             settings: self.settings,
-            signs: Signs::default(),
+            state: WorkerState::default(),
         }))
     }
 }
 
 impl std::fmt::Debug for WorkerBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let workflows = self.workflows.len();
-        write!(f, "WorkerBuilder({}, {workflows} workflows)", self.url)
+        let (url, workflows) = (&self.endpoint.url, self.workflows.len());
+        write!(f, "WorkerBuilder({url}, {workflows} workflows)")
     }
 }
 
-/// The program and its process, as people tell workers of one machine apart.
+/// Returns the name of the program and the id of the process, which distinguish workers on one machine.
 fn process_name() -> String {
     let program = std::env::current_exe().ok();
     let program = program.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
     let program = program.unwrap_or_else(|| "worker".to_owned());
     format!("{program} {}", std::process::id())
+}
+
+/// Configures a [`Client`] of a server.
+#[must_use = "there is no client until it is opened"]
+pub struct ClientBuilder {
+    endpoint: Endpoint,
+    wait: Duration,
+}
+
+impl Client {
+    /// Configures a client of the server at this URL.
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// use everstep::{Client, Payload};
+    ///
+    /// let client = Client::connect("http://localhost:4437").open()?;
+    /// let run = client.start_by_name("greet", Payload::from_value("ada")?).id("greet-ada").await?;
+    /// println!("{:?}", run.wait_json().await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn connect(url: impl Into<String>) -> ClientBuilder {
+        ClientBuilder {
+            endpoint: Endpoint::new(url.into()),
+            wait: WAIT,
+        }
+    }
+}
+
+impl ClientBuilder {
+    /// Sets the API key.
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.endpoint.key = Some(Secret::new(key.into()));
+        self
+    }
+
+    /// Sends requests by another transport than sockets.
+    pub fn transport(mut self, transport: Arc<dyn Transport>) -> Self {
+        self.endpoint.transport = Some(transport);
+        self
+    }
+
+    /// Replaces tokio as the source of time.
+    pub fn runtime(mut self, runtime: Arc<dyn Runtime>) -> Self {
+        self.endpoint.runtime = Some(runtime);
+        self
+    }
+
+    /// Sets how long the server holds a long poll. The default is 30 s.
+    pub fn wait(mut self, wait: Duration) -> Self {
+        self.wait = wait;
+        self
+    }
+
+    /// Opens the client. This sends nothing.
+    ///
+    /// # Errors
+    /// If the URL is invalid, or there is no tokio runtime.
+    pub fn open(self) -> Result<Client, ConnectError> {
+        let (connection, runtime) = self.endpoint.open()?;
+        Ok(Client::new(Arc::new(HttpPort {
+            connection,
+            runtime,
+            wait: self.wait,
+        })))
+    }
+}
+
+impl std::fmt::Debug for ClientBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ClientBuilder({})", self.endpoint.url)
+    }
 }

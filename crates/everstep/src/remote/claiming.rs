@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use everstep_engine::{Activation, Message, Worker as _};
 use everstep_protocol::client::Call;
-use everstep_protocol::worker::{Assigned, ClaimAnswer, ClaimRequest, Item};
+use everstep_protocol::worker::{Acknowledged, Assigned, ClaimAnswer, ClaimRequest, Item};
 use futures_util::future::{Either, select};
 
 use super::backoff::Backoff;
 use super::convert;
-use super::heartbeat::keep_alive;
 use super::inbox::Inbox;
 use super::outgoing::SENDERS;
 use super::seat::RemoteSeat;
@@ -27,9 +26,25 @@ pub(super) async fn run(session: &Arc<Session>) {
         .runtime
         .spawn(Box::pin(keep_alive(session.clone())));
     let claiming = std::pin::pin!(keep_claiming(session));
-    let leaving = std::pin::pin!(leave_when_asked(session));
+    let leaving = std::pin::pin!(leave_on_shutdown(session));
     select(claiming, leaving).await;
     session.end();
+}
+
+/// Sends a heartbeat when there was no response for half the session's time to live. A claim may take longer than that,
+/// because its response is large or because it was lost.
+async fn keep_alive(session: Arc<Session>) {
+    let interval = session.time_to_live / 2;
+    while !session.is_over() {
+        let delay = interval.saturating_sub(session.clock.silent_for());
+        if !delay.is_zero() {
+            session.setup.runtime.sleep(delay).await;
+            continue;
+        }
+        if let Ok(alive) = session.call_or_end::<Acknowledged>("heartbeat", &()).await {
+            session.clock.sync(alive.now);
+        }
+    }
 }
 
 async fn keep_claiming(session: &Arc<Session>) {
@@ -40,15 +55,15 @@ async fn keep_claiming(session: &Arc<Session>) {
         let Some(answer) = claim(session, &request).await else {
             continue;
         };
-        session.clock.hear(answer.now);
+        session.clock.sync(answer.now);
         for item in answer.items {
             if item.number > request.after {
                 request.after = item.number;
-                take_in(session, item);
+                receive(session, item);
             }
         }
         match answer.closing {
-            true => backoff.rest(&*session.setup.runtime).await,
+            true => backoff.wait(&*session.setup.runtime).await,
             false => backoff.reset(),
         }
     }
@@ -56,7 +71,7 @@ async fn keep_claiming(session: &Arc<Session>) {
 
 /// Sends one claim. `None` if the worker leaves meanwhile or the session is over.
 async fn claim(session: &Session, request: &ClaimRequest) -> Option<ClaimAnswer> {
-    let claim = std::pin::pin!(session.must("claim", request));
+    let claim = std::pin::pin!(session.call_or_end("claim", request));
     if request.leaving {
         return claim.await.ok();
     }
@@ -67,7 +82,7 @@ async fn claim(session: &Session, request: &ClaimRequest) -> Option<ClaimAnswer>
     }
 }
 
-fn take_in(session: &Arc<Session>, item: Item) {
+fn receive(session: &Arc<Session>, item: Item) {
     if let Some(run) = item.run {
         execute(session, run);
     }
@@ -110,7 +125,7 @@ fn execute(session: &Arc<Session>, run: Assigned) {
 
 /// Waits until the worker leaves. Its executors then finish their steps and release their runs, and
 /// the session is closed.
-async fn leave_when_asked(session: &Arc<Session>) {
+async fn leave_on_shutdown(session: &Arc<Session>) {
     session.setup.until_leaving().await;
     let inboxes: Vec<_> = session.seats().values().cloned().collect();
     for inbox in inboxes {
@@ -124,7 +139,7 @@ async fn leave_when_asked(session: &Arc<Session>) {
     )
     .await;
     let call = Call::new(http::Method::DELETE, session.path.clone());
-    if let Err(error) = session.connection().send(call).await {
+    if let Err(error) = session.setup.connection.send(call).await {
         tracing::warn!(%error, "cannot close the session; it will expire");
     }
 }

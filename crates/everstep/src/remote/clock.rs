@@ -1,7 +1,7 @@
-//! The server's clock, as a worker knows it: what the server last said, and the time that has passed since.
+//! The server's clock on a worker: the time of the last response, and the time that has passed since.
 //!
-//! Records carry the engine's time, and timers are counted from it. A worker's own clock may be wrong, or be set; what passes
-//! between two answers of the server is measured by a clock that nobody sets.
+//! Records carry the engine's time, and timers are counted from it. The wall clock of a worker may be wrong or be changed,
+//! so the time between two responses is measured by a monotonic clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,15 +11,15 @@ use everstep_engine::Runtime;
 use everstep_model::Timestamp;
 use everstep_store::{BoxFuture, Clock};
 
-/// A worker's runtime, on the server's clock.
+/// A worker's runtime with the server's clock.
 pub(super) struct ServerClock {
     local: Arc<dyn Runtime>,
-    /// How far the server's clock is ahead of the time that has passed here, in milliseconds.
+    /// The server's time minus the local elapsed time, in milliseconds.
     ahead: AtomicU64,
-    /// The latest time that was told, so that it never goes back.
+    /// The latest time that was returned, so that it never decreases.
     latest: AtomicU64,
-    /// When the server was last heard, in milliseconds that had passed here.
-    heard: AtomicU64,
+    /// The local elapsed time of the last response, in milliseconds.
+    synced: AtomicU64,
 }
 
 impl ServerClock {
@@ -28,35 +28,34 @@ impl ServerClock {
             local,
             ahead: AtomicU64::new(0),
             latest: AtomicU64::new(0),
-            heard: AtomicU64::new(0),
+            synced: AtomicU64::new(0),
         };
-        clock.hear(now);
+        clock.sync(now);
         clock
     }
 
-    /// The server said what time it is. It was at least that late when it said so.
-    pub(super) fn hear(&self, now: Timestamp) {
-        let passed = self.passed();
-        let ahead = now.as_millis().saturating_sub(passed);
+    /// Sets the clock to the time of a response.
+    pub(super) fn sync(&self, now: Timestamp) {
+        let elapsed = self.elapsed_millis();
+        let ahead = now.as_millis().saturating_sub(elapsed);
         self.ahead.store(ahead, Ordering::Relaxed);
-        self.heard.store(passed, Ordering::Relaxed);
+        self.synced.store(elapsed, Ordering::Relaxed);
     }
 
-    /// How long the server was not heard.
+    /// Returns the time since the last response.
     pub(super) fn silent_for(&self) -> Duration {
-        let heard = self.heard.load(Ordering::Relaxed);
-        Duration::from_millis(self.passed().saturating_sub(heard))
+        let synced = self.synced.load(Ordering::Relaxed);
+        Duration::from_millis(self.elapsed_millis().saturating_sub(synced))
     }
 
-    fn passed(&self) -> u64 {
-        let passed = self.local.elapsed().as_millis();
-        u64::try_from(passed).unwrap_or(u64::MAX)
+    fn elapsed_millis(&self) -> u64 {
+        u64::try_from(self.local.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 }
 
 impl Clock for ServerClock {
     fn now(&self) -> Timestamp {
-        let now = self.ahead.load(Ordering::Relaxed) + self.passed();
+        let now = self.ahead.load(Ordering::Relaxed) + self.elapsed_millis();
         let latest = self.latest.fetch_max(now, Ordering::Relaxed);
         Timestamp::from_millis(now.max(latest))
     }

@@ -1,4 +1,4 @@
-//! From the words of the engine to those of the wire.
+//! Conversions between the types of the engine and of the wire.
 
 use everstep_engine::{Append, Message, Then};
 use everstep_machine::{LeftChild, Obsolete};
@@ -8,19 +8,16 @@ use everstep_protocol::worker::{
     WireEntry, WireRecord,
 };
 
-use crate::options::Options;
 use crate::workflow::Definition;
 
-/// A workflow as it is offered.
-pub(super) fn offered(definition: &Definition, defaults: Options) -> OfferedWorkflow {
+pub(super) fn offered(definition: &Definition) -> OfferedWorkflow {
     OfferedWorkflow {
         name: definition.name.clone(),
         versions: [*definition.versions.start(), *definition.versions.end()],
-        description: definition.describe(defaults),
+        description: definition.describe(),
     }
 }
 
-/// What an executor appends.
 pub(super) fn append(token: &str, seq: u64, append: Append) -> OneAppend {
     let (then, status) = then(append.then);
     OneAppend {
@@ -68,7 +65,7 @@ fn left(left: LeftChild) -> AbandonedChild {
     }
 }
 
-/// What an executor hears of its append.
+/// The message to the executor after its append.
 pub(super) fn answer(answer: OneAnswer, records: Vec<Record>) -> Message {
     match answer {
         OneAnswer::Appended { first, before } => Message::Appended {
@@ -84,12 +81,10 @@ pub(super) fn answer(answer: OneAnswer, records: Vec<Record>) -> Message {
     }
 }
 
-/// Records of a journal.
 pub(super) fn entries(wire: Vec<WireEntry>) -> Vec<Entry> {
     wire.into_iter().map(|entry| entry.0).collect()
 }
 
-/// What an executor hears of its run.
 pub(super) fn message(word: NewsWord) -> Message {
     match word {
         NewsWord::Grew => Message::Grew,

@@ -1,7 +1,7 @@
-//! What an executor is told by a server far away, in the order in which the server said it.
+//! The messages of an executor on a worker, in the order in which the server sent them.
 //!
-//! Answers to appends and news of the run come by different requests, so one may overtake the other. News says how many
-//! appends were answered before it, and is held back until the executor has those answers.
+//! Responses to appends and news of the run arrive by different requests, so one may overtake the other. News carries the
+//! number of appends that were answered before it, and is held back until the executor has those answers.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,21 +15,21 @@ pub(super) struct Inbox(Mutex<State>);
 #[derive(Default)]
 struct State {
     answers: VecDeque<Message>,
-    /// Answers the executor has taken.
+    /// Answers that the executor has received.
     taken: u64,
-    /// News, each with the number of answers it comes after.
+    /// News with the number of answers before it.
     news: VecDeque<(u64, Message)>,
     lost: bool,
     waker: Option<Waker>,
 }
 
 impl Inbox {
-    /// The answer to the executor's append.
+    /// Adds the answer to an append.
     pub(super) fn answer(&self, message: Message) {
         self.change(|state| state.answers.push_back(message));
     }
 
-    /// News that was said after so many answers.
+    /// Adds news that comes after this number of answers.
     pub(super) fn news(&self, after: u64, message: Message) {
         self.change(|state| match message {
             Message::Lost => state.lost = true,
@@ -37,7 +37,7 @@ impl Inbox {
         });
     }
 
-    /// The run is lost, whatever was said before.
+    /// Reports the run as lost before all other messages.
     pub(super) fn lose(&self) {
         self.change(|state| state.lost = true);
     }
@@ -78,39 +78,4 @@ impl Inbox {
 }
 
 #[cfg(test)]
-mod tests {
-    use everstep_model::RecordNumber;
-
-    use super::*;
-
-    fn next(inbox: &Inbox) -> Option<Message> {
-        match inbox.poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(message) => Some(message),
-            Poll::Pending => None,
-        }
-    }
-
-    #[test]
-    fn news_waits_for_the_answers_that_were_given_before_it() {
-        let inbox = Inbox::default();
-        inbox.news(1, Message::Resumed);
-        assert_eq!(next(&inbox), None);
-        let answer = Message::Appended {
-            first: RecordNumber(1),
-            before: Vec::new(),
-            records: Vec::new(),
-        };
-        inbox.answer(answer.clone());
-        assert_eq!(next(&inbox), Some(answer));
-        assert_eq!(next(&inbox), Some(Message::Resumed));
-        assert_eq!(next(&inbox), None);
-    }
-
-    #[test]
-    fn a_lost_run_is_lost_whatever_came_before() {
-        let inbox = Inbox::default();
-        inbox.news(5, Message::Grew);
-        inbox.news(7, Message::Lost);
-        assert_eq!(next(&inbox), Some(Message::Lost));
-    }
-}
+mod tests;

@@ -1,19 +1,15 @@
-//! The other side of a server: executing workflows in another process than the engine's, and asking an engine that is elsewhere.
+//! Workers and clients of a server in another process.
 //!
-//! ```text
-//!   session.rs   registers, and claims runs for as long as it lives; a new one follows when it is over
-//!   seat.rs      where an executor sits: the very same executor as in the engine's own process
-//!   sending.rs   gathers what executors append, and sends it in as few requests as possible
-//!   requests/    everything that can be asked of an engine, asked of a server
-//!   clock.rs     the server's clock, as far as it can be known here
-//! ```
+//! - Workers: `worker.rs` opens one session after another, `claiming.rs` runs a session (`session.rs`). `seat.rs` connects an executor to its session: `inbox.rs` delivers messages to it, and
+//!   its appends are queued in `outgoing.rs` and sent by `sending.rs`. `clock.rs` is the server's clock.
+//! - Clients: `requests/` implements all requests with the HTTP API.
+//! - `builder.rs` configures both.
 
 mod backoff;
 mod builder;
 mod claiming;
 mod clock;
 mod convert;
-mod heartbeat;
 mod inbox;
 mod outgoing;
 mod requests;
@@ -23,6 +19,5 @@ mod session;
 mod setup;
 mod worker;
 
-pub use builder::{ConnectError, WorkerBuilder};
-pub use requests::ClientBuilder;
+pub use builder::{ClientBuilder, ConnectError, WorkerBuilder};
 pub use worker::Worker;

@@ -1,4 +1,4 @@
-//! Where an executor sits in a worker: its appends go to the server with those of others, its messages come by claims.
+//! The seat of an executor on a worker: appends are sent in batches, messages arrive by claims.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -43,7 +43,7 @@ impl Seat for RemoteSeat {
                 let detail = error.to_string();
                 StoreError::Unavailable { detail }
             })?;
-            session.clock.hear(answer.now);
+            session.clock.sync(answer.now);
             Ok(convert::entries(answer.records))
         })
     }
@@ -53,13 +53,13 @@ impl Seat for RemoteSeat {
     }
 
     fn settings(&self) -> &Settings {
-        self.session.settings()
+        &self.session.setup.settings
     }
 }
 
 impl Drop for RemoteSeat {
-    /// However an executor ends, the server hears that its run is not executed here any more.
+    /// Releases the run, however its executor ended.
     fn drop(&mut self) {
-        self.session.let_go(&self.token);
+        self.session.release(&self.token);
     }
 }

@@ -40,8 +40,11 @@ async fn send(session: &Arc<Session>, batch: Batch) {
     let Batch { appends, released } = batch;
     if appends.is_empty() {
         let request = ReleaseRequest { tokens: released };
-        if let Ok(heard) = session.must::<Acknowledged>("release", &request).await {
-            session.clock.hear(heard.now);
+        if let Ok(released) = session
+            .call_or_end::<Acknowledged>("release", &request)
+            .await
+        {
+            session.clock.sync(released.now);
         }
         return;
     }
@@ -49,10 +52,10 @@ async fn send(session: &Arc<Session>, batch: Batch) {
         appends: appends.iter().map(|sent| &*sent.json).collect(),
         released: &released,
     };
-    let answer: Result<AppendAnswer, CallError> = session.must("append", &request).await;
+    let answer: Result<AppendAnswer, CallError> = session.call_or_end("append", &request).await;
     let answers = match answer {
         Ok(answer) => {
-            session.clock.hear(answer.now);
+            session.clock.sync(answer.now);
             answer.answers
         }
         Err(error) => {

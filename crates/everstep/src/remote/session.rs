@@ -1,15 +1,13 @@
-//! One session with a server, from registering to its end.
+//! One session with a server, from registration to its end.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use everstep_engine::Settings;
 use everstep_model::ErrorCode;
-use everstep_protocol::client::{Call, CallError, Connection, segment};
+use everstep_protocol::client::{Call, CallError, segment};
 use everstep_protocol::worker::RegisterAnswer;
-use everstep_store::BoxFuture;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::Notify;
@@ -20,26 +18,25 @@ use super::inbox::Inbox;
 use super::outgoing::Outgoing;
 use super::setup::Setup;
 
-/// What a claim may take longer than it waits, before its connection is given up. Journals may take a while to arrive; that
-/// the session is alive is said apart (`heartbeat.rs`).
+/// How much longer a claim may take than the server holds it. Long journals take a while to arrive; heartbeats keep the
+/// session alive meanwhile.
 const CLAIM_MARGIN: Duration = Duration::from_secs(10);
-/// What any other request may take.
-const REQUEST_PATIENCE: Duration = Duration::from_secs(30);
+/// Timeout of all other requests.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(super) struct Session {
     pub(super) setup: Arc<Setup>,
-    /// The address of the session.
     pub(super) path: String,
-    /// How long the server waits for news before it answers a claim.
+    /// How long the server holds a claim.
     claim_wait: Duration,
-    /// How long the session lives without a request.
+    /// How long the session survives without a request.
     pub(super) time_to_live: Duration,
     pub(super) clock: Arc<ServerClock>,
     pub(super) outgoing: Outgoing,
-    /// The runs it has, by token.
+    /// The inboxes of its runs, by token.
     seats: Mutex<BTreeMap<Arc<str>, Arc<Inbox>>>,
     over: AtomicBool,
-    /// Signalled when the session is over, and when it has one run less.
+    /// Signalled when the session ends and when it loses a run.
     pub(super) changed: Notify,
 }
 
@@ -59,16 +56,12 @@ impl Session {
         }
     }
 
-    pub(super) fn settings(&self) -> &Settings {
-        &self.setup.settings
-    }
-
     pub(super) fn is_over(&self) -> bool {
         self.over.load(Ordering::Acquire)
     }
 
-    /// An executor has ended.
-    pub(super) fn let_go(&self, token: &Arc<str>) {
+    /// Releases the run of an executor that has ended.
+    pub(super) fn release(&self, token: &Arc<str>) {
         self.seats().remove(token);
         if !self.is_over() {
             self.outgoing.release(token.to_string());
@@ -76,7 +69,7 @@ impl Session {
         self.changed.notify_waiters();
     }
 
-    /// The session is over: its runs are lost.
+    /// Ends the session. Its runs are lost.
     pub(super) fn end(&self) {
         self.over.store(true, Ordering::Release);
         let seats = std::mem::take(&mut *self.seats());
@@ -87,7 +80,7 @@ impl Session {
         self.changed.notify_waiters();
     }
 
-    /// Posts to the session, again and again until there is an answer: what passes is waited for, a refusal is given.
+    /// Posts to the session. Temporary errors are retried, others are returned.
     pub(super) async fn call<T: DeserializeOwned>(
         &self,
         verb: &str,
@@ -98,12 +91,12 @@ impl Session {
         let call = call.timeout(self.timeout(verb));
         let mut backoff = Backoff::default();
         loop {
-            let answer = self.connection().send(call.clone()).await;
+            let answer = self.setup.connection.send(call.clone()).await;
             match answer.and_then(|answer| answer.json()) {
                 Ok(answer) => return Ok(answer),
                 Err(error) if error.is_temporary() && !self.is_over() => {
-                    tracing::debug!(%error, verb, "the server gave no answer; trying again");
-                    backoff.rest(&*self.setup.runtime).await;
+                    tracing::debug!(%error, verb, "request failed, retrying");
+                    backoff.wait(&*self.setup.runtime).await;
                 }
                 Err(error) => {
                     if error.code() == Some(ErrorCode::UnknownSession) {
@@ -115,23 +108,18 @@ impl Session {
         }
     }
 
-    /// How long a request may take before it is sent again.
     fn timeout(&self, verb: &str) -> Duration {
         match verb {
             "claim" => self.claim_wait.saturating_add(CLAIM_MARGIN),
-            // One that gets lost must leave time for another.
-            "heartbeat" => self.claim_wait.min(REQUEST_PATIENCE),
-            _ => REQUEST_PATIENCE,
+            // A lost heartbeat must leave time for another.
+            "heartbeat" => self.claim_wait.min(REQUEST_TIMEOUT),
+            _ => REQUEST_TIMEOUT,
         }
     }
 
-    pub(super) fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        self.setup.runtime.sleep(duration)
-    }
-
-    /// Posts what a session cannot do without. A refusal ends the session: its server gives the runs back once it hears no more
-    /// of it, and the worker comes again after a rest.
-    pub(super) async fn must<T: DeserializeOwned>(
+    /// Posts a request that the session depends on. An error ends the session: the server releases its runs when it expires,
+    /// and the worker registers again.
+    pub(super) async fn call_or_end<T: DeserializeOwned>(
         &self,
         verb: &str,
         request: &(impl Serialize + Sync),
@@ -140,14 +128,10 @@ impl Session {
         if let Err(error) = &answer
             && !self.is_over()
         {
-            tracing::warn!(%error, verb, "the server refuses this session; coming again");
+            tracing::warn!(%error, verb, "session rejected, registering again");
             self.end();
         }
         answer
-    }
-
-    pub(super) fn connection(&self) -> &Connection {
-        &self.setup.connection
     }
 
     pub(super) fn seats(&self) -> MutexGuard<'_, BTreeMap<Arc<str>, Arc<Inbox>>> {

@@ -10,37 +10,36 @@ use tokio::sync::Notify;
 
 use crate::workflow::Registry;
 
-/// What all sessions of a worker share.
 pub(super) struct Setup {
     pub(super) connection: Connection,
     pub(super) register: RegisterRequest,
     pub(super) registry: Registry,
     pub(super) runtime: Arc<dyn Runtime>,
     pub(super) settings: Settings,
-    pub(super) signs: Signs,
+    pub(super) state: WorkerState,
 }
 
 /// The state of a worker, as flags that can be awaited.
 #[derive(Default)]
-pub(super) struct Signs {
+pub(super) struct WorkerState {
     pub(super) connected: AtomicBool,
     pub(super) leaving: AtomicBool,
     pub(super) ended: AtomicBool,
     changed: Notify,
 }
 
-impl Signs {
-    pub(super) fn set(&self, sign: &AtomicBool, value: bool) {
-        sign.store(value, Ordering::Release);
+impl WorkerState {
+    pub(super) fn set(&self, flag: &AtomicBool, value: bool) {
+        flag.store(value, Ordering::Release);
         self.changed.notify_waiters();
     }
 
-    pub(super) async fn until(&self, sign: &AtomicBool) {
+    pub(super) async fn until(&self, flag: &AtomicBool) {
         loop {
             // Registered before the check, so that no change in between is missed.
             let mut changed = std::pin::pin!(self.changed.notified());
             changed.as_mut().enable();
-            if sign.load(Ordering::Acquire) {
+            if flag.load(Ordering::Acquire) {
                 return;
             }
             changed.await;
@@ -50,11 +49,11 @@ impl Signs {
 
 impl Setup {
     pub(super) fn is_leaving(&self) -> bool {
-        self.signs.leaving.load(Ordering::Acquire)
+        self.state.leaving.load(Ordering::Acquire)
     }
 
     pub(super) async fn until_leaving(&self) {
-        self.signs.until(&self.signs.leaving).await;
+        self.state.until(&self.state.leaving).await;
     }
 
     pub(super) async fn register(&self) -> Result<RegisterAnswer, CallError> {

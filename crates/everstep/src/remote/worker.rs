@@ -1,4 +1,4 @@
-//! A worker: registers with a server, executes what it is given, and begins again whenever the connection is lost.
+//! A worker: registers with a server, executes the runs it is assigned, and registers again when the connection is lost.
 
 use std::sync::Arc;
 
@@ -9,7 +9,8 @@ use super::claiming;
 use super::session::Session;
 use super::setup::Setup;
 
-/// Executes workflows for a server elsewhere. It goes on until it is shut down, whatever happens to the connection.
+/// Executes workflows for a server in another process. It runs until it is shut down and reconnects when the connection is
+/// lost.
 ///
 /// ```no_run
 /// # use everstep::{Ctx, Result, Worker, Workflows};
@@ -33,26 +34,25 @@ pub struct Worker {
 }
 
 impl Worker {
-    pub(super) fn begin(setup: Setup) -> Self {
+    pub(super) fn spawn(setup: Setup) -> Self {
         let setup = Arc::new(setup);
-        let keeping = keep_connected(setup.clone());
-        setup.runtime.spawn(Box::pin(keeping));
+        setup.runtime.spawn(Box::pin(keep_connected(setup.clone())));
         Self { setup }
     }
 
     /// Completes when the worker is registered with the server.
     pub async fn connected(&self) {
-        let signs = &self.setup.signs;
-        let connected = std::pin::pin!(signs.until(&signs.connected));
-        let ended = std::pin::pin!(signs.until(&signs.ended));
+        let state = &self.setup.state;
+        let connected = std::pin::pin!(state.until(&state.connected));
+        let ended = std::pin::pin!(state.until(&state.ended));
         select(connected, ended).await;
     }
 
-    /// Ends the worker in good order: takes nothing new, lets steps finish, and gives its runs back to the server.
+    /// Shuts the worker down: it claims no more runs, lets steps finish, and releases its runs.
     pub async fn shutdown(&self) {
-        let signs = &self.setup.signs;
-        signs.set(&signs.leaving, true);
-        signs.until(&signs.ended).await;
+        let state = &self.setup.state;
+        state.set(&state.leaving, true);
+        state.until(&state.ended).await;
     }
 }
 
@@ -62,7 +62,7 @@ impl std::fmt::Debug for Worker {
     }
 }
 
-/// One session after another.
+/// Opens one session after another.
 async fn keep_connected(setup: Arc<Setup>) {
     let mut backoff = Backoff::default();
     while !setup.is_leaving() {
@@ -70,22 +70,22 @@ async fn keep_connected(setup: Arc<Setup>) {
             Ok(registered) => {
                 backoff.reset();
                 let session = Arc::new(Session::new(setup.clone(), &registered));
-                setup.signs.set(&setup.signs.connected, true);
+                setup.state.set(&setup.state.connected, true);
                 claiming::run(&session).await;
-                setup.signs.set(&setup.signs.connected, false);
+                setup.state.set(&setup.state.connected, false);
             }
             Err(error) if error.is_temporary() => {
-                tracing::warn!(%error, "the server cannot be reached; trying again");
+                tracing::warn!(%error, "server unreachable, registering again");
             }
             Err(error) => {
-                tracing::error!(%error, "the server does not take this worker; trying again")
+                tracing::error!(%error, "registration rejected, registering again")
             }
         }
         if !setup.is_leaving() {
             let leaving = std::pin::pin!(setup.until_leaving());
-            let rest = std::pin::pin!(backoff.rest(&*setup.runtime));
-            select(rest, leaving).await;
+            let delay = std::pin::pin!(backoff.wait(&*setup.runtime));
+            select(delay, leaving).await;
         }
     }
-    setup.signs.set(&setup.signs.ended, true);
+    setup.state.set(&setup.state.ended, true);
 }

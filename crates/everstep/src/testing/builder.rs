@@ -6,47 +6,19 @@ use std::time::Duration;
 use everstep_engine::{FailureEvent, FailureHook, Settings};
 #[cfg(feature = "remote")]
 use everstep_protocol::client::Transport;
-use everstep_store::{Clock, Store, StoreError};
+use everstep_store::Store;
 
 use super::mock::{Mock, MockedSteps};
 #[cfg(feature = "remote")]
 use crate::engine::Engine;
-use crate::engine::EngineBuilder;
+use crate::engine::{EngineBuilder, Storage};
 use crate::options::Options;
 use crate::workflow::Workflows;
-
-/// Where a test engine stores its runs.
-#[derive(Clone)]
-pub(super) enum Place {
-    /// In this store, which survives the process.
-    Store(Arc<dyn Store>),
-    /// In this directory, which each process opens again.
-    #[cfg(feature = "embedded")]
-    Directory(std::path::PathBuf),
-}
-
-impl Place {
-    pub(super) fn open(
-        &self,
-        clock: Arc<dyn Clock>,
-    ) -> std::result::Result<Arc<dyn Store>, StoreError> {
-        match self {
-            Self::Store(store) => {
-                drop(clock);
-                Ok(store.clone())
-            }
-            #[cfg(feature = "embedded")]
-            Self::Directory(path) => Ok(Arc::new(everstep_store_embedded::EmbeddedStore::open(
-                path, clock,
-            )?)),
-        }
-    }
-}
 
 /// Configures a [`TestEngine`](super::TestEngine).
 #[must_use = "nothing runs until it is started"]
 pub struct TestEngineBuilder {
-    pub(super) place: Option<Place>,
+    pub(super) storage: Option<Storage>,
     pub(super) workflows: Workflows,
     pub(super) settings: Settings,
     pub(super) defaults: Options,
@@ -64,7 +36,7 @@ pub(super) type Server = Arc<dyn Fn(&Engine) -> Arc<dyn Transport> + Send + Sync
 impl TestEngineBuilder {
     pub(super) fn new() -> Self {
         Self {
-            place: None,
+            storage: None,
             workflows: Workflows::new(),
             settings: quiet(),
             defaults: Options::new(),
@@ -123,14 +95,14 @@ impl TestEngineBuilder {
 
     /// Stores the runs in this store instead of a new one in memory.
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
-        self.place = Some(Place::Store(store));
+        self.storage = Some(Storage::Store(store));
         self
     }
 
     /// Stores the runs in a directory, as a real engine does.
     #[cfg(feature = "embedded")]
     pub fn directory(mut self, path: impl Into<std::path::PathBuf>) -> Self {
-        self.place = Some(Place::Directory(path.into()));
+        self.storage = Some(Storage::Directory(path.into()));
         self
     }
 

@@ -6,16 +6,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_engine::simulation::VirtualRuntime;
+use everstep_inspect::Why;
 use everstep_model::{RunStatus, Timestamp};
 use everstep_store::{Clock, MemoryStore};
 use serde::Serialize;
 
-use super::builder::{Place, TestEngineBuilder};
+use super::builder::TestEngineBuilder;
 use super::journal::JournalView;
 use super::plug::Plug;
-use crate::client::RunHandle;
+use crate::client::{ReadError, RunHandle};
 use crate::declaration::Rpc;
-use crate::engine::Engine;
+use crate::engine::{Engine, Storage};
 use crate::workflow::Workflows;
 
 /// The interval at which the state of a run is read while a test waits for it.
@@ -30,10 +31,9 @@ impl TestEngineBuilder {
     /// Outside [`virtual_time`](super::virtual_time), or if the engine cannot be opened.
     pub async fn start(self) -> TestEngine {
         let runtime = Arc::new(VirtualRuntime::new(self.seed));
-        let place = self.place.clone();
-        let place =
-            place.unwrap_or_else(|| Place::Store(Arc::new(MemoryStore::new(runtime.clone()))));
-        TestEngine::open(self, place, runtime).await
+        let in_memory = || Storage::Store(Arc::new(MemoryStore::new(runtime.clone())));
+        let storage = self.storage.clone().unwrap_or_else(in_memory);
+        TestEngine::open(self, storage, runtime).await
     }
 }
 
@@ -44,7 +44,7 @@ pub struct TestEngine {
     engine: Engine,
     plug: Arc<Plug>,
     runtime: Arc<VirtualRuntime>,
-    place: Place,
+    storage: Storage,
     setup: TestEngineBuilder,
 }
 
@@ -56,10 +56,10 @@ impl TestEngine {
 
     pub(super) async fn open(
         setup: TestEngineBuilder,
-        place: Place,
+        storage: Storage,
         runtime: Arc<VirtualRuntime>,
     ) -> Self {
-        let store = match place.open(runtime.clone()) {
+        let store = match storage.clone().open(runtime.clone()) {
             Ok(store) => store,
             Err(error) => panic!("the store of the test engine could not be opened: {error}"),
         };
@@ -79,7 +79,7 @@ impl TestEngine {
             engine,
             plug,
             runtime,
-            place,
+            storage,
             setup,
         }
     }
@@ -129,7 +129,7 @@ impl TestEngine {
         self.plug.unplug().await;
         let setup = change(std::mem::replace(&mut self.setup, TestEngineBuilder::new()));
         let runtime = Arc::new(self.runtime.successor());
-        *self = Self::open(setup, self.place.clone(), runtime).await;
+        *self = Self::open(setup, self.storage.clone(), runtime).await;
     }
 
     /// Waits until the run has this status.
@@ -143,14 +143,8 @@ impl TestEngine {
             }
             self.advance(LOOK_EVERY).await;
         }
-        let why = run
-            .why()
-            .await
-            .map_or_else(|error| error.to_string(), |why| why.to_string());
-        panic!(
-            "run `{}` did not reach the status {status}; {why}",
-            run.id()
-        );
+        let (id, why) = (run.id(), explain(run.why().await));
+        panic!("run `{id}` did not reach the status {status}; {why}");
     }
 
     /// Waits until the run makes this rpc, and answers the oldest open one.
@@ -217,6 +211,11 @@ impl TestEngine {
             ),
         }
     }
+}
+
+/// The reason why a run does not continue, or why it is unknown.
+pub(super) fn explain(why: Result<Why, ReadError>) -> String {
+    why.map_or_else(|error| error.to_string(), |why| why.to_string())
 }
 
 impl Deref for TestEngine {

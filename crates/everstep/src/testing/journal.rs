@@ -23,13 +23,13 @@ pub struct StepLine {
 }
 
 impl JournalView {
-    /// A view of these records.
+    #[allow(missing_docs, reason = "the name explains it")]
     #[must_use]
     pub fn new(entries: Vec<Entry>) -> Self {
         Self { entries }
     }
 
-    /// The records.
+    #[allow(missing_docs, reason = "the name explains it")]
     #[must_use]
     pub fn entries(&self) -> &[Entry] {
         &self.entries
@@ -83,12 +83,7 @@ impl JournalView {
     /// If they differ. The message shows the difference.
     #[track_caller]
     pub fn assert_kinds(&self, expected: &[&str]) {
-        let kinds = self.kinds();
-        assert!(
-            kinds == expected,
-            "the journal holds other records (- expected, + found):\n{}",
-            difference(expected, &kinds)
-        );
+        assert_records(expected, &self.kinds());
     }
 
     /// Asserts kind and location of all records, in order, as [`Self::lines`] writes them.
@@ -99,11 +94,7 @@ impl JournalView {
     pub fn assert_lines(&self, expected: &[&str]) {
         let lines = self.lines();
         let found: Vec<&str> = lines.iter().map(String::as_str).collect();
-        assert!(
-            found == expected,
-            "the journal holds other records (- expected, + found):\n{}",
-            difference(expected, &found)
-        );
+        assert_records(expected, &found);
     }
 
     /// Asserts that there is a record of this kind at this location, as [`Self::lines`] writes it.
@@ -144,4 +135,13 @@ impl JournalView {
             difference(&expected, &found)
         );
     }
+}
+
+#[track_caller]
+fn assert_records(expected: &[&str], found: &[&str]) {
+    assert!(
+        found == expected,
+        "the journal holds other records (- expected, + found):\n{}",
+        difference(expected, found)
+    );
 }

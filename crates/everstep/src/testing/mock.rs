@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use everstep_engine::CodedError;
 use everstep_machine::{StepStart, UndoStart};
-use everstep_model::{Failure, Payload};
+use everstep_model::{Payload, PayloadError};
 use serde::Serialize;
 
 use crate::error::{Error, Result};
@@ -45,10 +45,8 @@ impl Mock {
     /// The step returns this value. If the value cannot be encoded as JSON, the step fails.
     #[must_use]
     pub fn returns<T: Serialize + ?Sized>(value: &T) -> Self {
-        let result = Payload::from_value(value).map_err(|error| {
-            let failure = Failure::new(error.code(), error.to_string());
-            Error::from_failure(failure).non_retryable()
-        });
+        let invalid = |error: PayloadError| Error::permanent(error.code(), error.to_string());
+        let result = Payload::from_value(value).map_err(invalid);
         Self { result, left: None }
     }
 
@@ -114,6 +112,14 @@ impl MockedSteps {
 }
 
 impl State {
+    /// Counts an attempt and returns its mocked result.
+    fn call(&mut self, place: &str, name: &str) -> Option<Result<Payload>> {
+        for key in [place, name] {
+            *self.calls.entry(key.to_owned()).or_default() += 1;
+        }
+        self.next(place).or_else(|| self.next(name))
+    }
+
     fn next(&mut self, step: &str) -> Option<Result<Payload>> {
         let queue = self.mocks.get_mut(step)?;
         while queue.front()?.left == Some(0) {
@@ -127,24 +133,17 @@ impl State {
 
 impl Mocks for MockedSteps {
     fn result(&self, start: &StepStart) -> Option<Result<Payload>> {
-        let (place, name) = (start.location.to_string(), start.location.name.as_str());
+        let (place, name) = (start.location.to_string(), start.location.name.to_string());
         let mut state = self.state();
-        for key in [place.as_str(), name] {
-            *state.calls.entry(key.to_owned()).or_default() += 1;
-        }
-        let mocked = state.next(&place).or_else(|| state.next(name));
-        state.steps.entry(place).or_insert_with(|| name.to_owned());
+        let mocked = state.call(&place, &name);
+        state.steps.entry(place).or_insert(name);
         mocked
     }
 
     fn undo_result(&self, start: &UndoStart) -> Option<Result<()>> {
         let place = format!("rollback:{}", start.location);
         let name = format!("rollback:{}", start.location.name);
-        let mut state = self.state();
-        for key in [&place, &name] {
-            *state.calls.entry(key.clone()).or_default() += 1;
-        }
-        let mocked = state.next(&place).or_else(|| state.next(&name));
+        let mocked = self.state().call(&place, &name);
         mocked.map(|result| result.map(drop))
     }
 }

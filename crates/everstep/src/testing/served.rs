@@ -33,7 +33,7 @@ impl TestEngineBuilder {
             .wait(WAIT)
             .open();
         match client {
-            Ok(client) => engine.asked_by(client),
+            Ok(client) => engine.with_client(client),
             Err(error) => panic!("the client of the test engine could not be opened: {error}"),
         }
     }

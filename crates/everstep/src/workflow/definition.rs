@@ -1,4 +1,4 @@
-//! A registered workflow with its types erased: what the executor and the client need of it.
+//! A registered workflow with its types erased.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -6,15 +6,14 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep_engine::CodedError;
-use everstep_model::{Description, ErrorCode, Failure, InvalidName, Name, Payload};
+use everstep_model::{Description, ErrorCode, InvalidName, Name, Payload};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::workflow_trait::Workflow;
 use crate::ctx::{AnyEvent, Ctx};
 use crate::declaration::{Declaration, Declare};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, encode};
 use crate::execution::WorkflowCode;
 use crate::options::Options;
 
@@ -78,12 +77,10 @@ impl Definition {
         })
     }
 
-    /// What others must know of it, with the options of this process over its own.
-    pub(crate) fn describe(&self, defaults: Options) -> Description {
-        let deadline = self.options.over(defaults).deadline;
+    pub(crate) fn describe(&self) -> Description {
         let in_millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         Description {
-            deadline: deadline.map(in_millis),
+            deadline: self.options.deadline.map(in_millis),
             ..self.declaration.describe()
         }
     }
@@ -92,14 +89,10 @@ impl Definition {
 fn decode_input<I: DeserializeOwned>(input: &Payload) -> Result<I> {
     input.decode().map_err(|error| {
         let message = format!("the input does not fit the workflow: {error}");
-        Error::from_failure(Failure::new(ErrorCode::Undecodable, message)).non_retryable()
+        Error::permanent(ErrorCode::Undecodable, message)
     })
 }
 
 fn encode_output<O: Serialize>(output: &O) -> Result<Payload> {
-    Payload::from_value(output).map_err(|error| {
-        let message = format!("the workflow's result cannot be recorded: {error}");
-        let failure = Failure::new(error.code(), message);
-        Error::from_failure(failure).non_retryable()
-    })
+    encode(output, || "the workflow's result".to_owned())
 }

@@ -8,26 +8,18 @@ use everstep_model::{Description, Name, Payload};
 use everstep_store::BoxFuture;
 
 use super::definition::Definition;
-use crate::declaration::Declaration;
 use crate::execution::{Executor, Mocks, SharedParts};
-use crate::options::Options;
 
 /// The workflows of this process.
 pub(crate) struct Registry {
     definitions: Vec<Arc<Definition>>,
-    defaults: Options,
     mocks: Option<Arc<dyn Mocks>>,
 }
 
 impl Registry {
-    pub(crate) fn new(
-        definitions: Vec<Definition>,
-        defaults: Options,
-        mocks: Option<Arc<dyn Mocks>>,
-    ) -> Self {
+    pub(crate) fn new(definitions: Vec<Definition>, mocks: Option<Arc<dyn Mocks>>) -> Self {
         Self {
             definitions: definitions.into_iter().map(Arc::new).collect(),
-            defaults,
             mocks,
         }
     }
@@ -39,46 +31,34 @@ impl Registry {
     }
 }
 
-/// What a definition says, with the options of this process over it.
-struct Declared {
-    definition: Arc<Definition>,
-    defaults: Options,
-}
-
-impl Declares for Declared {
+impl Declares for Definition {
     fn accepts(&self) -> Option<Vec<String>> {
-        let events: Vec<String> = self.declaration().events().map(str::to_owned).collect();
+        let events: Vec<String> = self.declaration.events().map(str::to_owned).collect();
         (!events.is_empty()).then_some(events)
     }
 
     fn is_accepted(&self, event: &str) -> bool {
-        self.declaration().accepts(event)
+        self.declaration.accepts(event)
     }
 
     fn check_input(&self, input: &Payload) -> Result<(), String> {
-        self.declaration().check_input(input)
+        self.declaration.check_input(input)
     }
 
     fn check_event(&self, name: &str, payload: &Payload) -> Result<(), String> {
-        self.declaration().check_event(name, payload)
+        self.declaration.check_event(name, payload)
     }
 
     fn check_answer(&self, method: &str, answer: &Payload) -> Result<(), String> {
-        self.declaration().check_answer(method, answer)
+        self.declaration.check_answer(method, answer)
     }
 
     fn deadline(&self) -> Option<Duration> {
-        self.definition.options.over(self.defaults).deadline
+        self.options.deadline
     }
 
     fn description(&self) -> Option<Description> {
-        Some(self.definition.describe(self.defaults))
-    }
-}
-
-impl Declared {
-    fn declaration(&self) -> &Declaration {
-        &self.definition.declaration
+        Some(self.describe())
     }
 }
 
@@ -92,15 +72,11 @@ impl Worker for Registry {
     }
 
     fn declares(&self, workflow: &Name) -> Option<Arc<dyn Declares>> {
-        let definition = self.find(workflow)?.clone();
-        Some(Arc::new(Declared {
-            definition,
-            defaults: self.defaults,
-        }))
+        Some(self.find(workflow)?.clone())
     }
 
     fn execute(&self, activation: Activation) -> BoxFuture<'static, ()> {
-        let Some(definition) = self.find(&activation.workflow).cloned() else {
+        let Some(definition) = self.find(&activation.workflow) else {
             return Box::pin(std::future::ready(()));
         };
         let parts = SharedParts {
@@ -108,7 +84,7 @@ impl Worker for Registry {
             generation: activation.generation,
             workflow: definition.name.clone(),
             runtime: activation.runtime(),
-            defaults: definition.options.over(self.defaults),
+            defaults: definition.options,
             declaration: definition.declaration.clone(),
             mocks: self.mocks.clone(),
         };

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 
 use super::workflow_trait::Workflow;
-use crate::declaration::Declare;
+use crate::declaration::{Declare, Declared};
 
 impl<W: Workflow> Declare<W> {
     /// Declares the schema of the input.
@@ -11,7 +11,7 @@ impl<W: Workflow> Declare<W> {
     where
         W::Input: JsonSchema,
     {
-        self.declaration.set_input_schema::<W::Input>();
+        self.declaration.input = Some(Declared::with_schema::<W::Input>());
         self
     }
 
@@ -20,7 +20,7 @@ impl<W: Workflow> Declare<W> {
     where
         W::Output: JsonSchema,
     {
-        self.declaration.set_output_schema::<W::Output>();
+        self.declaration.output = Some(Declared::with_schema::<W::Output>());
         self
     }
 }

@@ -1,4 +1,4 @@
-//! What a workflow is: a named, versioned piece of code with an input and an output.
+//! The trait of workflows: named, versioned code with an input and an output.
 
 use std::future::Future;
 use std::ops::RangeInclusive;
@@ -11,32 +11,32 @@ use crate::declaration::Declare;
 use crate::error::Result;
 use crate::options::Options;
 
-/// A workflow. The type holds what its steps need (clients, settings); the state of a run lives in its journal.
+/// A workflow. The type holds what its steps need (clients, settings); the state of a run is in its journal.
 ///
-/// `run` must do the same for the same journal: no clocks, no randomness, no I/O outside steps. What it needs of these,
-/// [`Ctx`] offers in a form that replays.
+/// `run` must be deterministic: no clocks, no randomness, no I/O outside steps. [`Ctx`] provides time and randomness that
+/// replay.
 pub trait Workflow: Send + Sync + Sized + 'static {
-    /// The workflow's name; permanent, as runs know their code by it.
+    /// The name of the workflow. It is permanent: it connects runs to their code.
     const NAME: &'static str;
 
     /// The versions whose runs this code can execute. New runs get the last one.
     const VERSIONS: RangeInclusive<u32> = 1..=1;
 
-    /// What a run is started with.
+    #[allow(missing_docs, reason = "the name explains it")]
     type Input: Serialize + DeserializeOwned + Send + 'static;
 
-    /// What a run returns.
+    #[allow(missing_docs, reason = "the name explains it")]
     type Output: Serialize + DeserializeOwned + Send + 'static;
 
-    /// Defaults of this workflow's steps and runs.
+    /// Returns the defaults of this workflow's steps and runs.
     fn options() -> Options {
         Options::new()
     }
 
-    /// Tells the engine which events and rpcs there are, so that untyped senders are checked too.
+    /// Declares events and rpcs, so that the engine can check untyped senders.
     fn declare(_declare: &mut Declare<Self>) {}
 
-    /// The workflow itself.
+    /// Executes a run.
     fn run(
         &self,
         ctx: Ctx<Self>,

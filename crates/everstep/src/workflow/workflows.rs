@@ -16,25 +16,22 @@ use crate::options::Options;
 /// Why workflows cannot be executed together.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages explain the variants")]
 pub enum RegisterError {
-    /// The name of a workflow is invalid.
     #[error(transparent)]
     Name(#[from] InvalidName),
-    /// Two workflows have the same name.
     #[error("two workflows are registered under the name `{0}`; names must differ")]
     NameTaken(Name),
-    /// Options are out of range.
     #[error("workflow `{workflow}`: {message}")]
     Options {
         /// The workflow, or `engine` for the defaults of all workflows.
         workflow: String,
-        #[allow(missing_docs, reason = "the name explains it")]
         message: String,
     },
 }
 
 impl RegisterError {
-    /// The stable code of the error.
+    /// Returns the stable code of the error.
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self {
@@ -44,7 +41,7 @@ impl RegisterError {
     }
 }
 
-/// Workflows that are registered together. Engines, workers and test engines are given such a list.
+/// A list of workflows for an engine, a worker or a test engine.
 ///
 /// ```
 /// use everstep::{Ctx, Engine, Error, Result, Worker, Workflows};
@@ -68,7 +65,7 @@ pub struct Workflows {
 }
 
 impl Workflows {
-    /// An empty list.
+    /// Creates an empty list.
     pub fn new() -> Self {
         Self::default()
     }
@@ -109,8 +106,8 @@ impl Workflows {
         self
     }
 
-    /// The number of workflows.
     #[must_use]
+    #[allow(missing_docs, reason = "the name explains it")]
     pub fn len(&self) -> usize {
         self.definitions.len()
     }
@@ -127,18 +124,18 @@ impl Workflows {
         self.definitions.into_iter().flatten()
     }
 
-    /// Returns the workflows if they can be executed together with these defaults.
+    /// Checks that the workflows can be executed together, and adds these defaults to their options.
     pub(crate) fn check(
         self,
-        defaults: &Options,
+        defaults: Options,
     ) -> std::result::Result<Vec<Definition>, RegisterError> {
-        check_options("engine", defaults)?;
-        let definitions = self.definitions.into_iter();
-        let definitions: Vec<Definition> = definitions.collect::<std::result::Result<_, _>>()?;
+        check_options("engine", &defaults)?;
         let mut names = HashSet::new();
-        for definition in &definitions {
+        let mut definitions = Vec::new();
+        for definition in self.definitions {
+            let mut definition = definition?;
             if !names.insert(definition.name.clone()) {
-                return Err(RegisterError::NameTaken(definition.name.clone()));
+                return Err(RegisterError::NameTaken(definition.name));
             }
             let name = definition.name.as_str();
             check_options(name, &definition.options)?;
@@ -149,6 +146,8 @@ impl Workflows {
                         .to_owned(),
                 });
             }
+            definition.options = definition.options.over(defaults);
+            definitions.push(definition);
         }
         Ok(definitions)
     }

@@ -43,7 +43,7 @@ fn start(
     process: &Arc<Process>,
     node: usize,
     rng: &mut Rng,
-) -> Result<Worker, everstep::ConnectError> {
+) -> Result<Worker, everstep::errors::ConnectError> {
     world.log(&process.name, || format!("starts, with node {node}"));
     let runtime = NodeRuntime::new(world.executor.clone(), process, rng.number());
     let transport = SimTransport {

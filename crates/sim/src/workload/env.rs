@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use everstep::RunId;
 use everstep::journal::Body;
+use everstep::operation::RunMetadata;
 use everstep::operation::StepContext;
-use everstep::{RunId, RunMetadata};
 
 use crate::cluster::{Process, World};
 use crate::observed::{Attempt, Journals, Stream, Violation};

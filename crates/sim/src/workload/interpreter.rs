@@ -4,10 +4,8 @@
 use std::ops::ControlFlow;
 use std::pin::Pin;
 
-use everstep::operation::{OneOf2, StepContext, Undo};
-use everstep::{
-    AnyEvent, Ctx, Error, Event as _, Payload, Result, Retry, RunId, RunMetadata, millis,
-};
+use everstep::operation::{OneOf2, RunMetadata, StepContext, Undo};
+use everstep::{AnyEvent, Ctx, Error, Event as _, Payload, Result, Retry, RunId, millis};
 use futures_util::future::join_all;
 
 use super::clients::COLLECTOR;

@@ -6,10 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep::control::{ControlError, Sent};
-use everstep::errors::{SendRejection, Unavailable};
-use everstep::{
-    Engine, Event as _, Payload, ReadError, Rpc as _, RunHandle, RunStatus, SendError, WaitError,
-};
+use everstep::errors::{ReadError, SendError, SendRejection, Unavailable};
+use everstep::{Engine, Event as _, Payload, Rpc as _, RunHandle, RunStatus, WaitError};
 use everstep_engine::simulation::Rng;
 
 use super::workflows::{Ask, Item, Ping, Pong, RANDOM};

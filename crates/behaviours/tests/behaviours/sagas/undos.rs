@@ -112,7 +112,7 @@ fn an_undo_gets_empty_outputs_and_errors_without_a_message() {
 
 // B135
 #[test]
-fn an_undo_is_retried_like_its_step_unless_it_says_otherwise() {
+fn an_undo_is_retried_like_its_step_by_default() {
     for_each_store(async |store| {
         let code = move |ctx: Ctx<AnyEvent>, (): ()| async move {
             ctx.step("inherits", || ok(1))
@@ -157,7 +157,7 @@ fn an_undo_is_retried_like_its_step_unless_it_says_otherwise() {
 
 // B135
 #[test]
-fn an_undo_has_a_timeout_of_its_own_and_a_panic_is_a_failed_attempt() {
+fn an_undo_has_its_own_timeout_and_a_panic_is_a_failed_attempt() {
     for_each_store(async |store| {
         let attempts = Arc::new(AtomicU32::new(0));
         let code = move |ctx: Ctx<AnyEvent>, (): ()| {

@@ -4,7 +4,7 @@ use super::*;
 use everstep::Workflows;
 
 #[test]
-fn an_iteration_whose_child_may_have_to_be_undone_stays() {
+fn an_iteration_whose_child_may_have_to_be_undone_is_kept() {
     for_each_store(async |store: &TestStore| {
         let seen = Seen::new();
         let (own, setup) = (seen.clone(), with_child(store.engine(), &seen));
@@ -59,7 +59,7 @@ fn an_iteration_whose_child_may_have_to_be_undone_stays() {
 }
 
 #[test]
-fn an_iteration_whose_child_may_complete_though_nobody_waits_stays() {
+fn an_iteration_whose_abandoned_child_may_complete_is_kept() {
     for crashes in [false, true] {
         for_each_store(async |store: &TestStore| {
             let seen = Seen::new();

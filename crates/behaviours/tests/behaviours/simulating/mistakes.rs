@@ -65,10 +65,13 @@ fn a_wall_clock_in_the_result_is_found_without_an_assertion() {
         })
         .check(|_| {})
     });
+    assert!(found.contains("fails without any fault"), "{found}");
     assert!(
-        found.contains("does not replay against the code"),
+        found.contains("does not replay against the code: the journal holds no further operation"),
         "{found}"
     );
+    assert!(found.contains("(the run returned "), "{found}");
+    assert!(found.contains(", this code returns "), "{found}");
 }
 
 #[test]
@@ -84,10 +87,12 @@ fn the_order_of_a_hash_map_is_found_without_an_assertion() {
         })
         .check(|_| {})
     });
+    assert!(found.contains("fails without any fault"), "{found}");
     assert!(
-        found.contains("does not replay against the code"),
+        found.contains("does not replay against the code: the journal holds step `p"),
         "{found}"
     );
+    assert!(found.contains(", but the code called step `p"), "{found}");
 }
 
 #[test]
@@ -135,7 +140,7 @@ fn a_look_for_an_event_that_may_not_be_there_yet_is_found() {
 }
 
 #[test]
-fn a_race_that_forgets_the_slower_event_is_found() {
+fn a_race_that_loses_the_slower_event_is_found() {
     let found = failure(|| {
         code(|ctx, _| async move {
             // Whichever comes first wins, and the approval counts only if it does.
@@ -202,7 +207,7 @@ impl Workflow for Forgetful {
 }
 
 #[test]
-fn what_a_workflow_keeps_in_memory_dies_with_its_process() {
+fn the_memory_of_a_workflow_is_lost_with_its_process() {
     let make = |_: &()| Forgetful {
         seen: Arc::default(),
     };
@@ -213,7 +218,7 @@ fn what_a_workflow_keeps_in_memory_dies_with_its_process() {
 }
 
 #[test]
-fn a_run_that_waits_for_what_nobody_sends_is_stuck() {
+fn a_run_that_waits_for_an_event_that_is_never_sent_is_stuck() {
     let found = failure(|| {
         code(|ctx, _| async move {
             ctx.event::<Item>().await?;
@@ -225,7 +230,7 @@ fn a_run_that_waits_for_what_nobody_sends_is_stuck() {
     assert!(found.contains("the run is stuck"), "{found}");
 }
 
-/// Goes on for ever, though its test does not say so.
+/// Never ends, though its test sets no observation time.
 struct Endless;
 impl Workflow for Endless {
     const NAME: &'static str = "endless";
@@ -246,7 +251,7 @@ fn a_run_that_never_ends_is_found() {
     assert!(found.contains("`lasting`"), "{found}");
 }
 
-/// Leaves its work to a child whose code nobody registered, and waits for it or does not.
+/// Delegates its work to a child whose workflow is not registered, and may wait for it.
 struct Orphan;
 impl Workflow for Orphan {
     const NAME: &'static str = "orphan";
@@ -263,7 +268,7 @@ impl Workflow for Orphan {
 }
 
 #[test]
-fn a_child_whose_workflow_is_not_there_is_found() {
+fn a_child_of_an_unregistered_workflow_is_detected() {
     let orphan = |waits| failure(|| simulate(Orphan, 0..1).input(&waits).check(|_| {}));
     let found = orphan(true);
     assert!(found.contains("it waits for its child"), "{found}");

@@ -1,4 +1,4 @@
-//! Users' workflows in simulations: right ones pass, and each typical mistake is found, told and found again.
+//! Users' workflows in simulations: correct ones pass, and each typical mistake is found, reported and reproduced.
 
 mod mistakes;
 mod reports;

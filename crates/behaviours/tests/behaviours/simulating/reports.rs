@@ -1,4 +1,4 @@
-//! What a simulation that failed tells, and that it can be seen again.
+//! The report of a failed simulation, and how to reproduce it.
 
 use std::process::Command;
 
@@ -49,7 +49,7 @@ fn after<'a>(text: &'a str, word: &str) -> &'a str {
 }
 
 #[test]
-fn a_failure_tells_its_seed_the_assertion_the_faults_and_what_happened() {
+fn a_report_contains_the_seed_the_assertion_the_faults_and_the_timeline() {
     let told = check_hasty(hasty());
     let seed: u64 = after(&told, "fails with seed ").parse().unwrap();
     let parts = [
@@ -68,7 +68,7 @@ fn a_failure_tells_its_seed_the_assertion_the_faults_and_what_happened() {
 }
 
 #[test]
-fn the_seed_that_is_told_fails_again_and_alone() {
+fn the_reported_seed_fails_again_on_its_own() {
     let told = check_hasty(hasty());
     let seed = after(&told, "EVERSTEP_SEED=").to_owned();
     assert_eq!(check_hasty(hasty().only(&seed)), told);
@@ -86,7 +86,7 @@ fn faults_that_are_not_needed_are_left_out() {
     assert_eq!(faults.len(), 2, "{told}");
     assert!(!faults[0].contains("crash"), "{told}");
     assert!(faults[1].contains("which it fails without"), "{told}");
-    // What is told is what happened without them.
+    // The report shows the case without them.
     assert!(!timeline.contains("the process crashes"), "{told}");
 }
 
@@ -151,14 +151,14 @@ fn an_event_that_never_arrives_in_time_fails_the_simulation() {
 }
 
 #[test]
-fn an_answer_to_a_question_that_is_never_asked_fails_the_simulation() {
+fn an_answer_to_an_rpc_that_is_never_made_fails_the_simulation() {
     let home = "home".to_owned();
     let told = failure(|| hasty_with(9).answer::<Address>(&home).check(|_| {}));
     assert!(told.contains("`address` was never made"), "{told}");
 }
 
 #[test]
-fn a_workflow_that_is_wrong_without_faults_is_told_as_that() {
+fn a_workflow_that_fails_without_faults_is_reported_as_such() {
     let told = failure(|| hasty().check(|run| assert_eq!(run.output().unwrap(), 6)));
     assert!(told.contains("`hasty` fails without any fault"), "{told}");
     assert!(told.contains("EVERSTEP_SEED=clean"), "{told}");

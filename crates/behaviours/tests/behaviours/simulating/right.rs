@@ -1,4 +1,4 @@
-//! Workflows that are right pass, and what a simulation says it did, it did.
+//! Correct workflows pass, and the summary of a simulation is true.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -25,7 +25,7 @@ fn order_with(seeds: std::ops::Range<u64>) -> everstep::testing::Simulation<Orde
 }
 
 #[test]
-fn a_workflow_that_is_right_survives_everything() {
+fn a_correct_workflow_survives_all_faults() {
     let summary = order().check(|run| {
         assert_eq!(run.output().unwrap(), "at home");
         assert_eq!(run.world().things(), 1);
@@ -109,7 +109,7 @@ impl Workflow for Basket {
 }
 
 #[test]
-fn an_event_with_a_dedup_id_is_taken_once_in_whatever_order_it_comes() {
+fn an_event_with_a_dedup_id_is_taken_once_in_any_order_of_arrival() {
     let orders = RefCell::new(Vec::new());
     let basket = simulate(Basket, 0..100)
         .event(minutes(1), &Item(1))
@@ -153,7 +153,7 @@ fn an_event_without_a_dedup_id_may_be_taken_twice() {
     assert!(twice.into_inner() > 5);
 }
 
-/// Goes on for ever.
+/// Never ends.
 struct Heartbeat;
 impl Workflow for Heartbeat {
     const NAME: &'static str = "heartbeat";
@@ -171,7 +171,7 @@ impl Workflow for Heartbeat {
 }
 
 #[test]
-fn a_workflow_that_never_ends_is_looked_at_after_a_while() {
+fn an_endless_workflow_is_checked_after_its_observation_time() {
     let summary = simulate(Heartbeat, 0..10).lasting(hours(6)).check(|run| {
         assert!(!run.status().is_terminal());
         assert!(run.output().is_err());
@@ -209,7 +209,7 @@ impl Workflow for Trip {
 }
 
 #[test]
-fn a_saga_does_all_or_nothing_whichever_step_fails() {
+fn a_saga_does_all_or_nothing_if_any_step_fails() {
     let failed = RefCell::new(0);
     let trip = simulate_in(Bank::default, |bank| Trip { bank: bank.clone() }, 0..100);
     let summary = trip.failing_steps().check(|run| match run.status() {
@@ -225,7 +225,7 @@ fn a_saga_does_all_or_nothing_whichever_step_fails() {
 }
 
 #[test]
-fn a_process_also_dies_while_a_step_is_under_way() {
+fn a_process_also_crashes_while_a_step_is_in_flight() {
     let cut_short = RefCell::new(0);
     let slow = code(|ctx, bank| async move {
         ctx.step("slow", || async {
@@ -269,7 +269,7 @@ impl Workflow for Hurried {
 }
 
 #[test]
-fn a_case_is_over_when_detached_children_are() {
+fn a_case_ends_when_its_detached_children_have_ended() {
     simulate(Hurried, 0..20).also(Parcel).check(|run| {
         assert_eq!(run.journals().len(), 2);
         assert_eq!(run.recorded("ship"), 1);

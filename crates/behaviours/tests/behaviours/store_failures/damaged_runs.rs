@@ -1,4 +1,4 @@
-//! Runs that cannot be read: each stands still alone, says why to whoever asks, and costs the others nothing.
+//! Runs that cannot be read: each is parked, requests return the reason, and other runs are not affected.
 
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ fn says_why(error: &ClientError<impl CodedError + 'static>) {
 }
 
 #[test]
-fn its_executor_is_lost_and_the_others_go_on() {
+fn a_damaged_run_loses_its_executor_and_the_others_continue() {
     for damage in [Damage::Head, Damage::Row] {
         virtual_time(async {
             let pair = pair("steps", damage).await;
@@ -72,7 +72,7 @@ fn its_executor_is_lost_and_the_others_go_on() {
 }
 
 #[test]
-fn it_is_not_tried_again_all_the_time() {
+fn a_damaged_run_is_not_retried_continuously() {
     for (workflow, damage) in ["steps", "nap"]
         .into_iter()
         .flat_map(|w| EVERY.map(|d| (w, d)))
@@ -89,14 +89,14 @@ fn it_is_not_tried_again_all_the_time() {
             let waited = pair.damaged.wait_json_within(minutes(7)).await;
             assert!(
                 waited.is_ok(),
-                "{workflow} {damage:?}: it goes on once it can be read"
+                "{workflow} {damage:?}: it continues once it can be read"
             );
         });
     }
 }
 
 #[test]
-fn its_timer_holds_up_no_other() {
+fn the_timer_of_a_damaged_run_blocks_no_other() {
     for damage in EVERY {
         virtual_time(async {
             let pair = pair("nap", damage).await;
@@ -109,7 +109,7 @@ fn its_timer_holds_up_no_other() {
 }
 
 #[test]
-fn who_asks_hears_why() {
+fn requests_to_a_damaged_run_return_the_reason() {
     for damage in [Damage::Head, Damage::Row] {
         virtual_time(async {
             let Pair {
@@ -126,7 +126,7 @@ fn who_asks_hears_why() {
 }
 
 #[test]
-fn who_waits_for_it_hears_why() {
+fn waiting_for_a_damaged_run_returns_the_reason() {
     virtual_time(async {
         let (store, runtime) = memory();
         let engine = open(&store, runtime).await;
@@ -141,7 +141,7 @@ fn who_waits_for_it_hears_why() {
 }
 
 #[test]
-fn an_engine_opens_in_spite_of_it() {
+fn an_engine_opens_in_spite_of_a_damaged_run() {
     for damage in EVERY {
         virtual_time(async {
             let (store, runtime) = memory();

@@ -62,7 +62,7 @@ impl Failing {
         self.damaged.lock().unwrap().clear();
     }
 
-    /// How often something was asked of a damaged run.
+    /// The number of reads of a damaged run.
     pub(super) fn refused(&self) -> u64 {
         self.refused.load(Ordering::SeqCst)
     }

@@ -1,4 +1,4 @@
-//! Commits whose answers get lost: they are sent again and take effect once, and nobody has to wait for a sweep.
+//! Commits whose responses are lost: they are sent again and take effect once, without waiting for a sweep.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ async fn ask(ctx: Ctx<AnyEvent>, _: ()) -> everstep::Result<u32> {
     ctx.rpc(Ask).await
 }
 
-/// Plays with an engine that has every workflow above and a store that is sound until it is told otherwise.
+/// Runs a test with an engine that has all workflows above and a store that works until a fault is set.
 fn each_round(test: impl AsyncFn(&Engine, &Failing, u64)) {
     for round in 1..=ROUNDS {
         virtual_time(async {
@@ -91,7 +91,7 @@ fn an_event_without_an_id_arrives_once() {
 }
 
 #[test]
-fn a_timer_fires_once_and_its_run_goes_on() {
+fn a_timer_fires_once_and_its_run_continues() {
     each_round(async |engine, store, round| {
         let run = engine.start_by_name("nap", json(&())).await.unwrap();
         tokio::time::sleep(secs(1)).await;

@@ -1,4 +1,4 @@
-//! Joins built at run time: one branch for each of some items, with a bound on how many run at once.
+//! Joins with one branch per item, and a limit of concurrent branches.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,7 +11,7 @@ use super::{Branch, Owner};
 use crate::ctx::Ctx;
 use crate::error::Result;
 
-/// A branch for each item: it waits for all of them, and reports every failure.
+/// A join with one branch per item. It waits for all branches and reports all failures.
 #[must_use = "branches do nothing until they are awaited"]
 pub struct Each<'a, W, T> {
     owner: Owner<W>,
@@ -19,13 +19,13 @@ pub struct Each<'a, W, T> {
     concurrency: usize,
 }
 
-/// [`Each`], with every branch's own outcome.
+/// [`Each`] with the outcome of each branch.
 #[must_use = "branches do nothing until they are awaited"]
 pub struct Settled<'a, W, T>(Each<'a, W, T>);
 
 impl<W> Ctx<W> {
-    /// Runs a branch for each item and waits for all of them. The results come in the order of the items. The branches are
-    /// named by their place, `0`, `1`, …; see [`Ctx::for_each_by`] for names that survive a change of order.
+    /// Runs a branch for each item and waits for all of them. The results are in the order of the items. The branches are
+    /// named by their index; see [`Ctx::for_each_by`] for names that survive a change of order.
     ///
     /// ```
     /// # use everstep::{Ctx, Error, Result};
@@ -49,16 +49,9 @@ impl<W> Ctx<W> {
         Fut: Future<Output = Result<T>> + Send + 'a,
         I: Send + 'a,
     {
-        let mut place = 0;
-        self.for_each_by(
-            name,
-            items,
-            move |_| {
-                place += 1;
-                (place - 1).to_string()
-            },
-            run,
-        )
+        let mut indexes = 0_usize..;
+        let key = move |_: &I| indexes.next().unwrap_or_default().to_string();
+        self.for_each_by(name, items, key, run)
     }
 
     /// Runs a branch for each item, named by a key of the item, and waits for all of them.
@@ -88,18 +81,18 @@ impl<W> Ctx<W> {
 }
 
 impl<'a, W, T> Each<'a, W, T> {
-    /// At most this many branches run at once; the next begins when one ends.
+    /// Limits the branches that run concurrently.
     pub fn concurrency(mut self, branches: usize) -> Self {
         self.concurrency = branches.max(1);
         self
     }
 
-    /// Gives every branch's own outcome instead of one error for all.
+    /// Returns the outcome of each branch instead of one error for all.
     pub fn settled(self) -> Settled<'a, W, T> {
         Settled(self)
     }
 
-    /// Lets the branches go on; true once all have ended.
+    /// Completes when all branches have ended.
     fn poll_all(&mut self, context: &mut Context<'_>) -> Poll<Result<()>> {
         let names = self.branches.iter().map(|branch| branch.name.as_str());
         if !self.owner.begin(context, names)? {
@@ -114,7 +107,7 @@ impl<'a, W, T> Each<'a, W, T> {
                 }
                 running += 1;
             }
-            if branch.go_on(&self.owner) {
+            if branch.poll(&self.owner) {
                 running -= 1;
             }
         }
@@ -151,19 +144,6 @@ impl<W, T> Future for Settled<'_, W, T> {
     }
 }
 
-impl<W, T> std::fmt::Debug for Each<'_, W, T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "Each({}, {} branches)",
-            self.owner.name,
-            self.branches.len()
-        )
-    }
-}
+debug_by_name!(impl<W, T> Each<'_, W, T>: owner.name);
 
-impl<W, T> std::fmt::Debug for Settled<'_, W, T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Settled({:?})", self.0)
-    }
-}
+debug_by_name!(impl<W, T> Settled<'_, W, T>: 0.owner.name);

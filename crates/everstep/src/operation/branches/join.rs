@@ -11,7 +11,7 @@ use super::{Branch, Owner};
 use crate::ctx::Ctx;
 use crate::error::Result;
 
-/// Branches that all count: it waits for every one, and reports every failure.
+/// A join. It waits for all branches and reports all failures.
 #[must_use = "branches do nothing until they are awaited"]
 pub struct Join<W, B> {
     owner: Owner<W>,
@@ -19,8 +19,8 @@ pub struct Join<W, B> {
 }
 
 impl<W> Ctx<W> {
-    /// Runs named branches side by side and waits for all of them. Their results come back as a tuple, in the order the
-    /// branches were given; if some fail, the error lists each of those.
+    /// Runs named branches concurrently and waits for all of them. The output is a tuple of their results, in the order of the
+    /// branches; if some fail, the error lists all of them.
     ///
     /// ```
     /// # use everstep::{Ctx, Error, Result};
@@ -51,7 +51,7 @@ macro_rules! joins {
     };
     (@more $($result:ident $field:tt),* => $next:ident) => {
         impl<'a, W, $($result),*> Join<W, ($(Branch<'a, W, $result>,)*)> {
-            /// A further branch.
+            /// Adds a branch.
             pub fn branch<$next, F, Fut>(
                 self,
                 name: &str,
@@ -78,7 +78,7 @@ macro_rules! joins {
                 if !this.owner.begin(context, names.into_iter())? {
                     return Poll::Pending;
                 }
-                $(this.branches.$field.go_on(&this.owner);)*
+                $(this.branches.$field.poll(&this.owner);)*
                 let has_ended = [$(this.branches.$field.has_ended()),*];
                 if has_ended.contains(&false) {
                     return Poll::Pending;
@@ -91,7 +91,7 @@ macro_rules! joins {
                 let results = ($(this.branches.$field.take_result(),)*);
                 match results {
                     ($(Some(Ok($result)),)*) => Poll::Ready(Ok(($($result,)*))),
-                    // Polled again after it gave its results.
+                    // Polled again after completion.
                     _ => Poll::Pending,
                 }
             }
@@ -100,7 +100,7 @@ macro_rules! joins {
 }
 
 impl<W> Join<W, ()> {
-    /// The first branch.
+    /// Adds the first branch.
     pub fn branch<'a, T, F, Fut>(self, name: &str, run: F) -> Join<W, (Branch<'a, W, T>,)>
     where
         F: FnOnce(Ctx<W>) -> Fut + Send + 'a,
@@ -113,10 +113,7 @@ impl<W> Join<W, ()> {
     }
 }
 
-#[allow(
-    non_snake_case,
-    reason = "the results are named like their types, of which there is one each"
-)]
+#[allow(non_snake_case, reason = "the results are named like their types")]
 mod arities {
     use super::*;
 
@@ -129,9 +126,4 @@ mod arities {
     joins!(A 0, B 1, C 2, D 3, E 4, F1 5, G 6 => H);
     joins!(@run A 0, B 1, C 2, D 3, E 4, F1 5, G 6, H 7);
 }
-
-impl<W, B> std::fmt::Debug for Join<W, B> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Join({})", self.owner.name)
-    }
-}
+debug_by_name!(impl<W, B> Join<W, B>: owner.name);

@@ -1,7 +1,7 @@
-//! Branches: parts of a workflow that run side by side, each in a scope of its own.
+//! Branches: parts of a workflow that run concurrently, each in its own scope.
 //!
-//! A branch is polled only when something in it can go on, and always in the order it was given, so that what the
-//! branches say comes in the same order on every replay. Dropping a branch is how it is cancelled.
+//! A branch is polled only when something in it can continue. Branches are polled in the order they were given, so that
+//! their calls have the same order on every replay. Dropping a branch cancels it.
 
 mod each;
 mod join;
@@ -26,10 +26,10 @@ use crate::ctx::Ctx;
 use crate::error::{Error, Result};
 use crate::options::invalid;
 
-/// The code of a branch, begun.
+/// The running code of a branch.
 type Running<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
-/// The code of a branch, before it has its place.
+/// The code of a branch before it starts.
 type Begin<'a, W, T> = Box<dyn FnOnce(Ctx<W>) -> Running<'a, T> + Send + 'a>;
 
 /// One branch of a join or race.
@@ -43,11 +43,11 @@ enum State<'a, W, T> {
     New(Begin<'a, W, T>),
     Running(Running<'a, T>),
     Ended(Result<T>),
-    /// Its result was taken, or it was dropped.
+    /// The result was taken, or the branch was dropped.
     Gone,
 }
 
-// What is pinned is in a box of its own.
+// The pinned future is boxed.
 impl<W, T> Unpin for Branch<'_, W, T> {}
 
 impl<'a, W, T> Branch<'a, W, T> {
@@ -75,8 +75,8 @@ impl<'a, W, T> Branch<'a, W, T> {
         matches!(self.state, State::Ended(_) | State::Gone)
     }
 
-    /// Begins the branch if it is new, and lets it go on if it can. True if it ended by that.
-    fn go_on(&mut self, owner: &Owner<W>) -> bool {
+    /// Starts the branch if it is new, and polls it if it was woken. Returns whether it ended.
+    fn poll(&mut self, owner: &Owner<W>) -> bool {
         let Some(place) = &owner.place else {
             return false;
         };
@@ -92,7 +92,7 @@ impl<'a, W, T> Branch<'a, W, T> {
         let Poll::Ready(result) = running.as_mut().poll(&mut Context::from_waker(&waker)) else {
             return false;
         };
-        // What the branch left open is dropped with it, and before it counts as ended.
+        // Operations that the branch left open are dropped before the branch ends.
         self.state = State::Gone;
         let failure = result.as_ref().err().map(|error| error.failure().clone());
         owner.ctx.shared().with(|execution| {
@@ -109,7 +109,7 @@ impl<'a, W, T> Branch<'a, W, T> {
         let State::New(begin) = std::mem::replace(&mut self.state, State::Gone) else {
             return;
         };
-        // The name was checked when the place was taken.
+        // The name was checked when the join or race was called.
         let shared = owner.ctx.shared();
         let Some(Ok(name)) = shared.with(|execution| execution.replay.name(&self.name)) else {
             return;
@@ -140,7 +140,7 @@ impl<'a, W, T> Branch<'a, W, T> {
     }
 }
 
-/// What a join or race is, apart from its branches.
+/// A join or race without its branches.
 struct Owner<W> {
     ctx: Ctx<W>,
     name: String,
@@ -163,7 +163,7 @@ impl<W> Owner<W> {
         }
     }
 
-    /// Takes its place on the first poll. False if the machine does not let it go on.
+    /// Calls the join or race on the first poll. Returns false if the code must not continue.
     fn begin<'n>(
         &mut self,
         context: &Context<'_>,
@@ -173,24 +173,18 @@ impl<W> Owner<W> {
         if self.place.is_some() {
             return Ok(true);
         }
-        let called = self.ctx.shared().with(|execution| {
-            let replay = &mut execution.replay;
-            let name = replay.name(&self.name)?;
-            let branches = branches
-                .map(|branch| replay.name(branch))
-                .collect::<Result<Vec<Name>, _>>()?;
+        let (kind, site) = (self.kind, self.site);
+        self.place = self.ctx.call_now(&self.name, site, |replay, name| {
+            let branches = branches.map(|branch| replay.name(branch));
+            let branches = branches.collect::<Result<Vec<Name>, _>>()?;
             let mut seen = HashSet::new();
             if let Some(twice) = branches.iter().find(|branch| !seen.insert(*branch)) {
                 return Err(invalid(&format!(
                     "`{name}` has two branches named `{twice}`; names must differ"
                 )));
             }
-            let scope = self.ctx.scope();
-            let kind = self.kind;
-            let call = BranchesCall { kind, branches };
-            Ok(replay.call(scope, &name, call, self.site))
-        });
-        self.place = called.transpose()?.flatten();
+            Ok(BranchesCall { kind, branches })
+        })?;
         Ok(self.place.is_some())
     }
 
@@ -202,7 +196,7 @@ impl<W> Owner<W> {
     }
 }
 
-/// Wakes the join or race when one of its branches can go on.
+/// The waker of the join or race.
 #[derive(Default)]
 struct Parent(Mutex<Option<Waker>>);
 
@@ -216,7 +210,7 @@ impl Parent {
     }
 }
 
-/// Remembers that a branch can go on.
+/// Records that a branch was woken, and wakes its join or race.
 struct BranchWake {
     woken: AtomicBool,
     parent: Arc<Parent>,
@@ -241,9 +235,4 @@ impl Wake for BranchWake {
         }
     }
 }
-
-impl<W, T> std::fmt::Debug for Branch<'_, W, T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Branch({})", self.name)
-    }
-}
+debug_by_name!(impl<W, T> Branch<'_, W, T>: name);

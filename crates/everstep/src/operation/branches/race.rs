@@ -1,5 +1,4 @@
-//! Races: the first branch that succeeds wins. The winner is durable before the losers are cancelled, and nobody waits
-//! for them.
+//! Races: the first branch that succeeds wins. The winner is durable before the other branches are dropped.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -16,13 +15,13 @@ use crate::error::{Error, Result};
 use crate::operation::handle::Handle;
 use crate::options::invalid;
 
-/// Branches of which the first success counts.
+/// A race. Its output is the first success.
 #[must_use = "branches do nothing until they are awaited"]
 pub struct Race<'a, W, T> {
     owner: Owner<W>,
     branches: Vec<Branch<'a, W, T>>,
-    /// The winner in an earlier pass of the function, which stands.
-    settled: Option<Name>,
+    /// The winner in an earlier pass of the function, which is final.
+    earlier_winner: Option<Name>,
     winner: Option<Won<T>>,
     /// Resolves when the winner is durable.
     durable: Handle,
@@ -30,18 +29,18 @@ pub struct Race<'a, W, T> {
 
 impl<W, T> Unpin for Race<'_, W, T> {}
 
-/// What won a race.
+/// The winner of a race.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct Won<T> {
-    /// The branch.
+    /// The name of the branch.
     pub winner: String,
-    /// What it returned.
     pub value: T,
 }
 
 impl<W> Ctx<W> {
-    /// Runs named branches side by side; the first that succeeds wins, and the others are cancelled by dropping them. A branch
-    /// that fails does not end the race; if all fail, the error lists each.
+    /// Runs named branches concurrently; the first that succeeds wins, and the others are dropped. A branch that fails does not
+    /// end the race; if all fail, the error lists all of them.
     ///
     /// ```
     /// # use everstep::{Ctx, Error, Result, minutes};
@@ -64,15 +63,15 @@ impl<W> Ctx<W> {
         Race {
             owner: Owner::new(self, name, BranchesKind::Race, CallSite::caller()),
             branches: Vec::new(),
-            settled: None,
+            earlier_winner: None,
             winner: None,
-            durable: Handle::new(self.shared().clone()),
+            durable: Handle::new(self, CallSite::caller()),
         }
     }
 }
 
 impl<'a, W, T> Race<'a, W, T> {
-    /// A further branch.
+    /// Adds a branch.
     pub fn branch<F, Fut>(mut self, name: &str, run: F) -> Self
     where
         F: FnOnce(Ctx<W>) -> Fut + Send + 'a,
@@ -82,7 +81,7 @@ impl<'a, W, T> Race<'a, W, T> {
         self
     }
 
-    /// Branches built at run time, one for each item, named by a key of the item.
+    /// Adds a branch for each item, named by a key of the item.
     pub fn branches<I, F, Fut>(
         mut self,
         items: impl IntoIterator<Item = I>,
@@ -114,15 +113,17 @@ impl<'a, W, T> Race<'a, W, T> {
         if let (true, Some(place)) = (is_first, &self.owner.place) {
             let shared = self.owner.ctx.shared();
             let winner = shared.with(|execution| execution.replay.earlier_winner(place));
-            self.settled = winner.flatten();
+            self.earlier_winner = winner.flatten();
             self.drop_known_losers();
         }
         Ok(true)
     }
 
-    /// Who lost in an earlier pass of the function does not run again.
+    /// Drops the branches that lost in an earlier pass of the function.
     fn drop_known_losers(&mut self) {
-        let Some(winner) = &self.settled else { return };
+        let Some(winner) = &self.earlier_winner else {
+            return;
+        };
         for branch in &mut self.branches {
             if branch.name != winner.as_str() {
                 branch.state = State::Gone;
@@ -130,10 +131,10 @@ impl<'a, W, T> Race<'a, W, T> {
         }
     }
 
-    /// Lets the branches go on until one wins.
+    /// Polls the branches until one wins.
     fn run(&mut self) {
         for branch in &mut self.branches {
-            branch.go_on(&self.owner);
+            branch.poll(&self.owner);
             if !matches!(branch.state, State::Ended(Ok(_))) {
                 continue;
             }
@@ -145,18 +146,17 @@ impl<'a, W, T> Race<'a, W, T> {
         }
     }
 
-    /// Waits until the winner is durable; then the losers go.
+    /// Waits until the winner is durable, and then drops the other branches.
     fn finish(&mut self, context: &mut Context<'_>) -> Poll<Result<Won<T>>> {
         let (Some(won), Some(place)) = (&self.winner, &self.owner.place) else {
             return Poll::Pending;
         };
-        let site = self.owner.site;
         let first = self.branches.first();
         let winner = match first.filter(|_| planted::is(Bug::RaceLoserPersisted)) {
             Some(first) => &first.name,
             None => &won.winner,
         };
-        let resolved = self.durable.poll(context, |replay| {
+        let resolved = self.durable.poll_with(context, |replay, _, site| {
             let winner = replay.name(winner)?;
             Ok(replay.win_race(place, &winner, site))
         });
@@ -201,13 +201,4 @@ impl<W, T> Future for Race<'_, W, T> {
     }
 }
 
-impl<W, T> std::fmt::Debug for Race<'_, W, T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "Race({}, {} branches)",
-            self.owner.name,
-            self.branches.len()
-        )
-    }
-}
+debug_by_name!(impl<W, T> Race<'_, W, T>: owner.name);

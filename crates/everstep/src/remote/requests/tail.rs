@@ -1,20 +1,18 @@
-//! The records of a run as they come, from a server: read to the end of the journal, then asked for again and again.
+//! A tail of the records of a run on a server: reads to the end of the journal, then long-polls.
 
 use std::collections::VecDeque;
 
 use everstep_model::{Entry, RecordNumber, RunId};
 use everstep_protocol::client::Call;
-use everstep_store::BoxFuture;
 
-use super::{HttpRequests, at, views};
-use crate::client::{ReadError, ServerError, Tail};
+use super::{HttpPort, at, millis, views};
+use crate::client::{ReadError, Response, ServerError, Tail};
 
-/// Says that the run is over and these are its last records.
+/// The header that marks the last records of a run that has ended.
 const CLOSED: &str = "stream-closed";
 
-/// The records of a run, from a server.
 pub(super) struct ServerTail {
-    requests: HttpRequests,
+    port: HttpPort,
     run: RunId,
     next: RecordNumber,
     buffered: VecDeque<Entry>,
@@ -22,9 +20,9 @@ pub(super) struct ServerTail {
 }
 
 impl ServerTail {
-    pub(super) fn new(requests: HttpRequests, run: RunId, from: RecordNumber) -> Self {
+    pub(super) fn new(port: HttpPort, run: RunId, from: RecordNumber) -> Self {
         Self {
-            requests,
+            port,
             run,
             next: from,
             buffered: VecDeque::new(),
@@ -32,10 +30,10 @@ impl ServerTail {
         }
     }
 
-    async fn read_on(&mut self) -> Result<(), ServerError> {
-        let wait = self.requests.wait_text();
+    async fn read_more(&mut self) -> Result<(), ServerError> {
+        let wait = millis(self.port.wait);
         let path = format!("{}/journal?from={}&wait={wait}", at(&self.run), self.next.0);
-        let answer = self.requests.held(Call::get(path)).await?;
+        let answer = self.port.long_poll(Call::get(path)).await?;
         self.buffered = views::journal(&self.run, &answer.body)?.into();
         if let Some(last) = self.buffered.back() {
             self.next = last.number.plus(1);
@@ -46,7 +44,7 @@ impl ServerTail {
 }
 
 impl Tail for ServerTail {
-    fn next(&mut self) -> BoxFuture<'_, Result<Option<Entry>, ReadError>> {
+    fn next(&mut self) -> Response<'_, Option<Entry>, ReadError> {
         Box::pin(async move {
             loop {
                 if let Some(entry) = self.buffered.pop_front() {
@@ -55,7 +53,7 @@ impl Tail for ServerTail {
                 if self.closed {
                     return Ok(None);
                 }
-                self.read_on().await?;
+                self.read_more().await?;
             }
         })
     }

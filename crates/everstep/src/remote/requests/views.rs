@@ -1,12 +1,11 @@
-//! From what servers answer to what engines give.
+//! Converts responses of a server to what an engine returns.
 
 use everstep_engine::{Because, CodedError, Done, Effect, UnreadableJournal};
-
-use everstep_model::{Entry, Generation, RunId, RunStatus, entry_from_json};
+use everstep_model::{Entry, Generation, Payload, RunId, RunStatus, entry_from_json};
 use everstep_protocol::workflow::{ControlAnswer, EffectWord, RunSummary, RunView};
 use everstep_store::RunRow;
 
-use crate::client::{End, ServerError};
+use crate::client::{ServerError, WaitError};
 
 pub(super) fn done(answer: ControlAnswer) -> Done {
     let nothing = Effect::Nothing;
@@ -41,50 +40,47 @@ pub(super) fn row_of_summary(run: RunSummary) -> RunRow {
     }
 }
 
-pub(super) fn row(run: &RunView) -> RunRow {
+pub(super) fn row(run: RunView) -> RunRow {
     RunRow {
-        id: run.id.clone(),
+        id: run.id,
         generation: Generation(run.generation),
-        workflow: run.workflow.clone(),
+        workflow: run.workflow,
         version: run.version,
         status: run.status,
-        tags: run.tags.clone(),
+        tags: run.tags,
         created_at: run.created_at,
         updated_at: run.updated_at,
     }
 }
 
-/// How a run ended; none if it has not.
-pub(super) fn end(run: RunView) -> Option<End> {
-    match (run.status, run.error) {
-        (RunStatus::Completed, _) => {
-            let result = run.result.unwrap_or_else(everstep_model::Payload::null);
-            Some(End::Completed(result))
-        }
-        (RunStatus::Failed, Some(error)) => Some(End::Failed(error)),
-        (RunStatus::Cancelled, _) => Some(End::Cancelled(run.reason)),
-        (RunStatus::Terminated, _) => Some(End::Terminated(run.reason)),
-        (RunStatus::RollbackFailed, Some(error)) => Some(End::RollbackFailed {
+/// Returns the result of a run, or `None` if the run has not ended.
+pub(super) fn result(run: RunView) -> Option<Result<Payload, WaitError>> {
+    Some(Err(match (run.status, run.error) {
+        (RunStatus::Completed, _) => return Some(Ok(run.result.unwrap_or_else(Payload::null))),
+        (RunStatus::Failed, Some(error)) => WaitError::Failed(error),
+        (RunStatus::Cancelled, _) => WaitError::Cancelled(run.reason),
+        (RunStatus::Terminated, _) => WaitError::Terminated(run.reason),
+        (RunStatus::RollbackFailed, Some(error)) => WaitError::RollbackFailed {
             rollback_error: run.rollback_error.unwrap_or_else(|| error.clone()),
             error,
-        }),
-        _ => None,
-    }
+        },
+        _ => return None,
+    }))
 }
 
-/// A journal as lines.
+/// Parses a journal with one record per line.
 pub(super) fn journal(run: &RunId, lines: &[u8]) -> Result<Vec<Entry>, ServerError> {
-    let broken = |detail: String| {
-        let run = run.clone();
+    let broken = |error: &dyn std::fmt::Display| {
+        let (run, detail) = (run.clone(), error.to_string());
         let error = UnreadableJournal { run, detail };
         ServerError {
             code: error.code(),
             message: error.to_string(),
         }
     };
-    let text = std::str::from_utf8(lines).map_err(|error| broken(error.to_string()))?;
+    let text = std::str::from_utf8(lines).map_err(|error| broken(&error))?;
     let lines = text.lines().filter(|line| !line.is_empty());
     lines
-        .map(|line| entry_from_json(line).map_err(|error| broken(error.to_string())))
+        .map(|line| entry_from_json(line).map_err(|error| broken(&error)))
         .collect()
 }

@@ -3,8 +3,7 @@
 
 use everstep_model::RunStatus;
 
-use super::attempt::{Attempt, Try};
-use super::case::CaseResult;
+use super::case::{Attempt, CaseResult, Try};
 use super::case_failure::CaseFailure;
 use super::minimise::minimise;
 use super::plan::{CaseName, Measured, Plan};
@@ -44,7 +43,7 @@ impl<'a> Campaign<'a> {
         seeds: impl Iterator<Item = u64>,
         only: Option<CaseName>,
     ) -> Result<SimulationSummary, String> {
-        if let Some(problem) = self.scenario.problem() {
+        if let Some(problem) = &self.scenario.problem {
             return Err(format!("the simulation cannot begin: {problem}"));
         }
         self.case(&CaseName::Clean)?;
@@ -100,22 +99,15 @@ impl<'a> Campaign<'a> {
 
     fn learn(&mut self, which: &CaseName, case_result: &CaseResult) {
         self.summary += &case_result.summary;
-        let accepted = self
-            .events_accepted
-            .iter_mut()
-            .zip(&case_result.events_accepted);
-        accepted.for_each(|(all, one)| *all |= one);
-        let given = self
-            .answers_given
-            .iter_mut()
-            .zip(&case_result.answers_given);
-        given.for_each(|(all, one)| *all |= one);
+        let accepted = self.events_accepted.iter_mut();
+        let given = self.answers_given.iter_mut();
+        accepted
+            .zip(&case_result.events_accepted)
+            .chain(given.zip(&case_result.answers_given))
+            .for_each(|(all, one)| *all |= one);
         if *which == CaseName::Clean {
-            self.clean = case_result
-                .ended
-                .as_ref()
-                .ok()
-                .map(|final_state| final_state.status);
+            let final_state = case_result.ended.as_ref().ok();
+            self.clean = final_state.map(|final_state| final_state.status);
             self.measured = Measured {
                 commits: case_result.summary.commits,
                 lasted: case_result.summary.simulated,

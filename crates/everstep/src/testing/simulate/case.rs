@@ -49,11 +49,18 @@ pub(super) struct CaseResult {
     pub(super) answers_given: Vec<bool>,
 }
 
+/// A case that was simulated and judged.
+pub(super) struct Attempt {
+    pub(super) case_result: CaseResult,
+    /// `None` if the case passed.
+    pub(super) failure: Option<CaseFailure>,
+}
+
+/// Simulates a case and judges it.
+pub(super) type Try<'a> = &'a dyn Fn(&Plan) -> Attempt;
+
 pub(super) fn play(scenario: &Scenario, define: Define<'_>, plan: &Plan) -> CaseResult {
-    virtual_time(async {
-        let case = Case::new(scenario, define, plan);
-        case.play().await
-    })
+    virtual_time(async { Case::new(scenario, define, plan).play().await })
 }
 
 pub(super) struct Case<'a> {
@@ -104,16 +111,16 @@ impl<'a> Case<'a> {
         let ended = loop {
             let plug = Plug::new(self.store.clone()).observed_by(self.observer.clone());
             let plug = Arc::new(plug);
-            let life = {
-                let life = Box::pin(self.live(plug.clone(), &mut progress));
-                match select(life, pin!(self.observer.crashed())).await {
-                    Either::Left((life, _)) => life,
+            let end = {
+                let process = Box::pin(self.run_process(plug.clone(), &mut progress));
+                match select(process, pin!(self.observer.crashed())).await {
+                    Either::Left((end, _)) => end,
                     Either::Right((down, _)) => ProcessEnd::Crashed(down),
                 }
             };
             self.process.crash().await;
             plug.unplug().await;
-            match life {
+            match end {
                 ProcessEnd::Over(final_state) => break Ok(*final_state),
                 ProcessEnd::Failed(failure) => break Err(failure),
                 ProcessEnd::Crashed(down) => {
@@ -149,12 +156,12 @@ impl<'a> Case<'a> {
     }
 
     /// Runs a process until it ends or crashes.
-    async fn live(&self, plug: Arc<Plug>, progress: &mut Progress) -> ProcessEnd {
-        let lived = async {
+    async fn run_process(&self, plug: Arc<Plug>, progress: &mut Progress) -> ProcessEnd {
+        let end = async {
             let engine = self.open(plug).await?;
             self.drive(&engine, progress).await
         };
-        lived.await.unwrap_or_else(ProcessEnd::Failed)
+        end.await.unwrap_or_else(ProcessEnd::Failed)
     }
 
     async fn open(&self, plug: Arc<Plug>) -> Result<Engine, CaseFailure> {

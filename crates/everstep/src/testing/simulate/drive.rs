@@ -6,10 +6,7 @@ use std::collections::BTreeMap;
 use std::pin::pin;
 use std::time::Duration;
 
-use everstep_engine::Sent;
-
-use crate::client::{AnswerError, ReadError};
-use crate::errors::{AnswerRejection, SchemaMismatch};
+use everstep_engine::{AnswerError as AnswerRejection, SchemaMismatch, Sent};
 use everstep_model::{ErrorCode, RunId, RunStatus, Timestamp};
 use everstep_store::{Store, TimerQuery};
 use futures_util::future::{Either, join, select};
@@ -18,8 +15,9 @@ use super::agenda::{Sending, Task};
 use super::case::{Case, FinalState, ProcessEnd, Progress};
 use super::case_failure::CaseFailure;
 use super::timeline::clock_error;
-use crate::client::WaitError;
+use crate::client::{AnswerError, WaitError};
 use crate::engine::Engine;
+use crate::testing::engine::explain;
 
 /// The message if all runs have ended and an effect cannot be delivered.
 const UNDELIVERABLE: &str = "a child or an event that a run left behind cannot be delivered; is its workflow registered, with `also`?";
@@ -148,19 +146,16 @@ impl Case<'_> {
         };
         let run = engine.run(&self.scenario.id).await.map_err(refused)?;
         let (payload, id) = (event.payload.clone(), event.dedup_id.clone());
-        let sent = run.send_by_name(&event.name, payload, id).await;
+        let sent = run.send_by_name(event.name, payload, id).await;
         let what = match &sent {
             Ok(Sent::Accepted(_)) => "accepted".to_owned(),
             Ok(Sent::Duplicate(_)) => "duplicate".to_owned(),
-            Err(error)
-                if matches!(
-                    error.code(),
-                    ErrorCode::EventNotAccepted | ErrorCode::SchemaMismatch
-                ) =>
-            {
-                return sent.map(|_| false).map_err(refused);
-            }
-            Err(error) => format!("refused: {error}"),
+            Err(error) => match error.code() {
+                ErrorCode::EventNotAccepted | ErrorCode::SchemaMismatch => {
+                    return Err(refused(error));
+                }
+                _ => format!("refused: {error}"),
+            },
         };
         let repeated = if again { " again" } else { "" };
         let number = index + 1;
@@ -188,13 +183,9 @@ impl Case<'_> {
         let run = engine.run(rpc.run.as_str()).await.map_err(refused)?;
         let what = match run.answer(&rpc.rpc, &answer.payload).await {
             Ok(()) => "accepted".to_owned(),
-            Err(AnswerError::Rejected(AnswerRejection::Schema(SchemaMismatch {
-                what,
-                detail,
-            }))) => {
-                return Err(CaseFailure::Refused(format!(
-                    "{what} does not fit: {detail}"
-                )));
+            Err(AnswerError::Rejected(AnswerRejection::Schema(mismatch))) => {
+                let SchemaMismatch { what, detail } = mismatch;
+                return Err(refused(format!("{what} does not fit: {detail}")));
             }
             Err(error) => format!("refused: {error}"),
         };
@@ -282,6 +273,5 @@ fn refused(error: impl std::fmt::Display) -> CaseFailure {
 
 async fn why(engine: &Engine, run: &RunId) -> String {
     let why = async { engine.run(run.as_str()).await?.why().await };
-    why.await
-        .map_or_else(|error: ReadError| error.to_string(), |why| why.to_string())
+    explain(why.await)
 }

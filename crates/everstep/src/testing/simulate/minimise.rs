@@ -3,7 +3,7 @@
 
 use everstep_engine::simulation::Minimiser;
 
-use super::attempt::{Attempt, Try};
+use super::case::{Attempt, Try};
 use super::case_failure::CaseFailure;
 use super::plan::{Fault, Plan};
 

@@ -8,7 +8,6 @@
 //! ```
 
 mod agenda;
-mod attempt;
 mod campaign;
 mod case;
 mod case_failure;
@@ -36,8 +35,7 @@ pub use self::subject::{PlainFunction, Simulated};
 pub use self::summary::SimulationSummary;
 use crate::ctx::{AnyEvent, Ctx};
 use crate::error::Result;
-use crate::workflow::Workflow;
-use crate::workflow::Workflows;
+use crate::workflow::{Workflow, Workflows};
 
 /// Simulates a workflow: describe what happens to it, then [`check`](Simulation::check) the result.
 ///

@@ -83,7 +83,7 @@ impl Fault {
     pub(super) fn describe(&self, scenario: &Scenario) -> String {
         let event = |index: &usize| {
             let event = scenario.events.get(*index);
-            let name = event.map(|event| event.name.as_str()).unwrap_or_default();
+            let name = event.map(|event| event.name).unwrap_or_default();
             format!("event {} (`{name}`)", index + 1)
         };
         match self {
@@ -197,25 +197,19 @@ pub(super) struct Plan {
 impl Plan {
     pub(super) fn of(which: &CaseName, scenario: &Scenario, measured: &Measured) -> Self {
         let down = Duration::ZERO;
-        let faults = match which {
+        let mut randomness = 0;
+        let faults = match which.clone() {
             CaseName::Clean => Vec::new(),
-            CaseName::Before(commit) => vec![Fault::CrashBefore {
-                commit: *commit,
-                down,
-            }],
-            CaseName::After(commit) => vec![Fault::CrashAfter {
-                commit: *commit,
-                down,
-            }],
-            CaseName::Failing(place) => vec![Fault::StepFails {
-                place: place.clone(),
-                for_good: true,
-            }],
-            CaseName::Seed(seed) => drawn(&mut fault_rng(*seed), scenario, measured),
-        };
-        let randomness = match which {
-            CaseName::Seed(seed) => *seed,
-            CaseName::Clean | CaseName::Before(_) | CaseName::After(_) | CaseName::Failing(_) => 0,
+            CaseName::Before(commit) => vec![Fault::CrashBefore { commit, down }],
+            CaseName::After(commit) => vec![Fault::CrashAfter { commit, down }],
+            CaseName::Failing(place) => {
+                let for_good = true;
+                vec![Fault::StepFails { place, for_good }]
+            }
+            CaseName::Seed(seed) => {
+                randomness = seed;
+                drawn(&mut fault_rng(seed), scenario, measured)
+            }
         };
         Self {
             which: which.clone(),

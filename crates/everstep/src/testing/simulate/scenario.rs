@@ -6,6 +6,7 @@ use std::time::Duration;
 use everstep_model::{Name, Payload, PayloadError};
 use serde::Serialize;
 
+use crate::declaration::Event;
 use crate::options::Options;
 use crate::testing::mock::{Mock, MockedSteps};
 
@@ -14,7 +15,7 @@ const SLACK: Duration = Duration::from_secs(600);
 
 pub(super) struct PlannedEvent {
     pub(super) at: Duration,
-    pub(super) name: String,
+    pub(super) name: &'static str,
     pub(super) payload: Payload,
     /// With an id, repeated events take effect once.
     pub(super) dedup_id: Option<String>,
@@ -22,7 +23,7 @@ pub(super) struct PlannedEvent {
 
 /// The answer to every rpc of a method.
 pub(super) struct PlannedAnswer {
-    pub(super) method: String,
+    pub(super) method: &'static str,
     pub(super) payload: Payload,
 }
 
@@ -46,9 +47,9 @@ pub(super) struct Scenario {
     /// The observation time. None observes the run until it ends.
     pub(super) lasting: Option<Duration>,
     pub(super) failing: Failing,
-    mocks: Vec<(String, Mock)>,
+    pub(super) mocks: Vec<(String, Mock)>,
     /// Why the simulation is invalid.
-    problem: Option<String>,
+    pub(super) problem: Option<String>,
 }
 
 impl Scenario {
@@ -77,25 +78,15 @@ impl Scenario {
         })
     }
 
-    pub(super) fn add_event(&mut self, at: Duration, name: &str, payload: Payload, once: bool) {
+    pub(super) fn add_event<E: Event>(&mut self, at: Duration, event: &E, once: bool) {
+        let payload = self.payload(event);
         let dedup_id = once.then(|| format!("event-{}", self.events.len() + 1));
         self.events.push(PlannedEvent {
             at,
-            name: name.to_owned(),
+            name: E::NAME,
             payload,
             dedup_id,
         });
-    }
-
-    pub(super) fn add_answer(&mut self, method: &str, payload: Payload) {
-        self.answers.push(PlannedAnswer {
-            method: method.to_owned(),
-            payload,
-        });
-    }
-
-    pub(super) fn add_mock(&mut self, step: &str, mock: Mock) {
-        self.mocks.push((step.to_owned(), mock));
     }
 
     /// The locations of the given steps (location and name) that may fail.
@@ -107,11 +98,6 @@ impl Scenario {
         let steps = steps.into_iter();
         let failing = steps.filter(|(place, name)| may_fail(place, name));
         failing.map(|(place, _)| place).collect()
-    }
-
-    /// Why the simulation is invalid.
-    pub(super) fn problem(&self) -> Option<&str> {
-        self.problem.as_deref()
     }
 
     /// The index of the answer to rpcs of this method.

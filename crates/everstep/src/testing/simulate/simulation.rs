@@ -1,31 +1,24 @@
 //! Configures and runs a simulation.
 
-use std::future::Future;
 use std::marker::PhantomData;
 use std::time::Duration;
 
 use everstep_engine::simulation::catch_panic;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
-use super::attempt::Attempt;
 use super::campaign::Campaign;
-use super::case::{CaseResult, play};
+use super::case::{Attempt, CaseResult, play};
 use super::case_failure::CaseFailure;
 use super::journal_check::check_journals;
 use super::plan::Plan;
 use super::run::SimulatedRun;
-use super::scenario::{Failing, Scenario};
+use super::scenario::{Failing, PlannedAnswer, Scenario};
 use super::subject::Simulated;
 use super::summary::SimulationSummary;
-use crate::ctx::{AnyEvent, Ctx};
-use crate::declaration::Rpc;
-use crate::declaration::{Accepts, Event};
-use crate::error::Result;
+use crate::declaration::{Accepts, Event, Rpc};
 use crate::options::Options;
 use crate::testing::mock::Mock;
-use crate::workflow::Workflow;
-use crate::workflow::Workflows;
+use crate::workflow::{Workflow, Workflows};
 
 /// Names the only case to simulate.
 const SEED_VARIABLE: &str = "EVERSTEP_SEED";
@@ -80,8 +73,7 @@ impl<W: Simulated, World: 'static> Simulation<W, World> {
     where
         W: Accepts<E>,
     {
-        let payload = self.scenario.payload(event);
-        self.scenario.add_event(at, E::NAME, payload, true);
+        self.scenario.add_event(at, event, true);
         self
     }
 
@@ -91,8 +83,7 @@ impl<W: Simulated, World: 'static> Simulation<W, World> {
     where
         W: Accepts<E>,
     {
-        let payload = self.scenario.payload(event);
-        self.scenario.add_event(at, E::NAME, payload, false);
+        self.scenario.add_event(at, event, false);
         self
     }
 
@@ -102,8 +93,10 @@ impl<W: Simulated, World: 'static> Simulation<W, World> {
     where
         R::Answer: Serialize,
     {
-        let payload = self.scenario.payload(answer);
-        self.scenario.add_answer(R::METHOD, payload);
+        let (method, payload) = (R::METHOD, self.scenario.payload(answer));
+        self.scenario
+            .answers
+            .push(PlannedAnswer { method, payload });
         self
     }
 
@@ -111,34 +104,13 @@ impl<W: Simulated, World: 'static> Simulation<W, World> {
     /// [`TestEngineBuilder::mock_step`](crate::testing::TestEngineBuilder::mock_step) does. Each
     /// case begins with all mocks.
     pub fn mock_step(mut self, step: &str, mock: Mock) -> Self {
-        self.scenario.add_mock(step, mock);
+        self.scenario.mocks.push((step.to_owned(), mock));
         self
     }
 
     /// Registers another workflow, for example that of a child.
     pub fn also<C: Workflow>(mut self, workflow: C) -> Self {
         let list = Workflows::new().workflow(workflow);
-        self.workflows.push(Box::new(move |_| list.clone()));
-        self
-    }
-
-    /// Registers another workflow that is created again for each process, as in
-    /// [`simulate_in`](super::simulate_in).
-    pub fn also_in<C: Workflow>(mut self, workflow: impl Fn(&World) -> C + 'static) -> Self {
-        let make = move |world: &World| Workflows::new().workflow(workflow(world));
-        self.workflows.push(Box::new(make));
-        self
-    }
-
-    /// Registers a plain function as another workflow.
-    pub fn also_function<F, I, O, Fut>(mut self, name: &str, function: F) -> Self
-    where
-        F: Fn(Ctx<AnyEvent>, I) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<O>> + Send + 'static,
-        I: DeserializeOwned + Send + 'static,
-        O: Serialize + Send + 'static,
-    {
-        let list = Workflows::new().function(name, function);
         self.workflows.push(Box::new(move |_| list.clone()));
         self
     }
@@ -216,7 +188,7 @@ impl<W: Simulated, World: 'static> Simulation<W, World> {
             let case_result = play(&scenario, &define, plan);
             // A replay executes code, which may change the world if it is wrong. Therefore the
             // assertions of the test come first.
-            let failure = complaint_of(&case_result, &scenario, plan, &world, &check)
+            let failure = failed_check(&case_result, &scenario, plan, &world, &check)
                 .or_else(|| check_journals(&case_result, &define));
             Attempt {
                 case_result,
@@ -233,7 +205,7 @@ impl<W: Simulated, World: 'static> Simulation<W, World> {
 }
 
 /// Runs the assertions of the test.
-fn complaint_of<W: Simulated, World>(
+fn failed_check<W: Simulated, World>(
     case_result: &CaseResult,
     scenario: &Scenario,
     plan: &Plan,

@@ -1,8 +1,8 @@
-//! A test tool: a process dies around one of its commits, and a successor goes on from the store.
+//! A test tool: a process crashes around one of its commits, and a successor continues from the store.
 //!
-//! [`PlannedCrash`] is that process's store: its commits take effect one by one, up to the one it dies with. [`tell`] tells a tale
-//! through such a death. Two ways to tell one for every commit there is are built on it: `crash_after_commit.rs` takes
-//! any story, `crash_points.rs` one workflow and what is put into its inbox.
+//! [`PlannedCrash`] is the store of that process: its commits take effect one by one, up to the one at which it crashes.
+//! [`run_case`] runs a case through such a crash. Two tools run a case with a crash at each of its commits:
+//! `crash_after_commit.rs` takes any scenario, `crash_points.rs` one workflow and the records that are put into its inbox.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,12 +15,12 @@ use everstep_store_testkit::{Fault, Faulty};
 use futures_util::future::{Either, select};
 use tokio::sync::Notify;
 
-/// Longer than any tale takes.
-const PATIENCE: Duration = Duration::from_secs(1_200);
+/// Longer than any case takes.
+const TIMEOUT: Duration = Duration::from_secs(1_200);
 
 /// When a process crashes. Commits are counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Death {
+pub(crate) enum CrashPlan {
     /// The process does not crash.
     Never,
     /// After this commit takes effect. The process does not receive the outcome.
@@ -29,7 +29,7 @@ pub(crate) enum Death {
     At(u64),
 }
 
-impl Death {
+impl CrashPlan {
     /// Every crash around this number of commits.
     pub(crate) fn around(commits: u64) -> Vec<Self> {
         let both = |commit| [Self::After(commit), Self::At(commit)];
@@ -45,19 +45,19 @@ impl Death {
     }
 }
 
-/// The death of a process, and the commits it has made.
+/// The planned crash of a process, and its number of commits.
 pub(crate) struct PlannedCrash {
-    death: Death,
+    plan: CrashPlan,
     commits: AtomicU64,
-    struck: Notify,
+    crashed: Notify,
 }
 
 impl PlannedCrash {
-    pub(crate) fn new(death: Death) -> Arc<Self> {
+    pub(crate) fn new(plan: CrashPlan) -> Arc<Self> {
         Arc::new(Self {
-            death,
+            plan,
             commits: AtomicU64::new(0),
-            struck: Notify::new(),
+            crashed: Notify::new(),
         })
     }
 
@@ -66,18 +66,18 @@ impl PlannedCrash {
         let (own, hangs) = (self.clone(), self.clone());
         let faulty = Faulty::over(store, move |commit| {
             own.commits.fetch_add(1, Ordering::SeqCst);
-            own.death.fault(commit)
+            own.plan.fault(commit)
         });
         Arc::new(
             faulty
                 .one_by_one()
-                .on_hang(move || hangs.struck.notify_one()),
+                .on_hang(move || hangs.crashed.notify_one()),
         )
     }
 
     /// Returns when the process has crashed.
-    pub(crate) async fn strikes(&self) {
-        self.struck.notified().await;
+    pub(crate) async fn crashed(&self) {
+        self.crashed.notified().await;
     }
 }
 
@@ -89,13 +89,12 @@ pub(crate) enum Medium {
 }
 
 impl Medium {
-    /// Both, where both are there.
     pub(crate) fn all() -> Vec<Self> {
         vec![Self::Memory, Self::Disk]
     }
 }
 
-/// Where the store of a tale lives. Each process opens it anew.
+/// The store of a case. Each process opens it again.
 enum Place {
     Memory(MemoryStore),
     Directory(tempfile::TempDir),
@@ -121,84 +120,85 @@ impl Place {
     }
 }
 
-/// A process that a tale is told to, and what is there besides it.
+/// The process of a case, and its environment.
 pub(crate) struct Scene {
     pub(crate) engine: Engine,
-    /// The store itself, where nothing dies.
+    /// The store without the planned crash.
     pub(crate) store: Arc<dyn Store>,
     pub(crate) process: Arc<VirtualRuntime>,
     pub(crate) bus: LocalBus,
 }
 
-/// What happens, and what must be true in the end.
-pub(crate) struct CrashCase<Define, Tell> {
+/// A case: what happens, and the checks at the end.
+pub(crate) struct CrashCase<Define, Drive> {
     /// Registers the workflows.
     pub(crate) define: Define,
-    /// Drives the runs to their end and checks them. It is told again from the beginning after the process died.
-    pub(crate) tell: Tell,
-    /// How long the machine is down after the process died.
+    /// Drives the runs to their end and checks them. It starts again from the beginning after a crash.
+    pub(crate) drive: Drive,
+    /// The downtime after the crash.
     pub(crate) downtime: Duration,
 }
 
-/// Tells a tale through a death; gives how many commits the first process made.
-pub(crate) async fn tell<Define, Tell>(
-    tale: &CrashCase<Define, Tell>,
+/// Runs a case through a crash. Returns the number of commits of the first process.
+pub(crate) async fn run_case<Define, Drive>(
+    case: &CrashCase<Define, Drive>,
     medium: Medium,
-    death: Death,
+    plan: CrashPlan,
 ) -> u64
 where
     Define: Fn(EngineBuilder) -> EngineBuilder,
-    Tell: AsyncFn(&Scene),
+    Drive: AsyncFn(&Scene),
 {
-    let (planned_crash, bus) = (PlannedCrash::new(death), LocalBus::new());
+    let (planned_crash, bus) = (PlannedCrash::new(plan), LocalBus::new());
     let process = Arc::new(VirtualRuntime::new(7));
     let place = Place::new(medium, &process);
-    let survived = tell_until(&planned_crash, tale, place.open(&process), &process, &bus).await;
+    let survived =
+        run_until_crash(&planned_crash, case, place.open(&process), &process, &bus).await;
     let commits = planned_crash.commits.load(Ordering::SeqCst);
     if let Some(scene) = survived {
-        match death {
-            Death::Never => end(scene).await,
-            // It saw the end before it died, and writes nothing any more.
-            Death::After(_) | Death::At(_) => process.crash().await,
+        match plan {
+            CrashPlan::Never => end(scene).await,
+            // It reached the end before the crash, and writes nothing more.
+            CrashPlan::After(_) | CrashPlan::At(_) => process.crash().await,
         }
         return commits;
     }
     process.crash().await;
-    tokio::time::sleep(tale.downtime).await;
+    tokio::time::sleep(case.downtime).await;
     let process = Arc::new(process.successor());
     let store = place.open(&process);
-    let scene = open(tale, store.clone(), store, &process, &bus).await;
-    let told = tokio::time::timeout(PATIENCE, (tale.tell)(&scene)).await;
-    assert!(told.is_ok(), "{death:?}: it does not go on");
+    let scene = open(case, store.clone(), store, &process, &bus).await;
+    let told = tokio::time::timeout(TIMEOUT, (case.drive)(&scene)).await;
+    assert!(told.is_ok(), "{plan:?}: the case does not continue");
     end(scene).await;
     commits
 }
 
-/// Tells a tale to a process that is to die; gives none if it died.
-async fn tell_until<Define, Tell>(
+/// Runs a case in a process with a planned crash. Returns `None` if it crashed.
+async fn run_until_crash<Define, Drive>(
     planned_crash: &Arc<PlannedCrash>,
-    tale: &CrashCase<Define, Tell>,
+    case: &CrashCase<Define, Drive>,
     store: Arc<dyn Store>,
     process: &Arc<VirtualRuntime>,
     bus: &LocalBus,
 ) -> Option<Scene>
 where
     Define: Fn(EngineBuilder) -> EngineBuilder,
-    Tell: AsyncFn(&Scene),
+    Drive: AsyncFn(&Scene),
 {
     let told = async {
-        let mortal = planned_crash.over(store.clone());
-        let scene = open(tale, mortal, store, process, bus).await;
-        (tale.tell)(&scene).await;
+        let crashing = planned_crash.over(store.clone());
+        let scene = open(case, crashing, store, process, bus).await;
+        (case.drive)(&scene).await;
         scene
     };
-    match select(Box::pin(told), Box::pin(planned_crash.strikes())).await {
+    match select(Box::pin(told), Box::pin(planned_crash.crashed())).await {
         Either::Left((scene, _)) => Some(scene),
         Either::Right(_) => None,
     }
 }
 
-/// Nothing is left to deliver when a tale is over.
+/// Checks that nothing is left to deliver, and ends the process.
 async fn end(scene: Scene) {
     tokio::time::sleep(millis(100)).await;
     let left = scene.store.outbox(None, usize::MAX).await.unwrap();
@@ -207,9 +207,9 @@ async fn end(scene: Scene) {
     scene.process.crash().await;
 }
 
-/// A process that sees this of the store.
-async fn open<Define, Tell>(
-    tale: &CrashCase<Define, Tell>,
+/// Opens a process on a store.
+async fn open<Define, Drive>(
+    case: &CrashCase<Define, Drive>,
     seen: Arc<dyn Store>,
     store: Arc<dyn Store>,
     process: &Arc<VirtualRuntime>,
@@ -228,7 +228,7 @@ where
         .runtime(process.clone())
         .settings(settings);
     Scene {
-        engine: (tale.define)(builder).start().await.unwrap(),
+        engine: (case.define)(builder).start().await.unwrap(),
         store,
         process: process.clone(),
         bus: bus.clone(),
