@@ -41,13 +41,8 @@ pub(crate) async fn run(arguments: &Answer, context: &Context) -> anyhow::Result
     let path = format!("workflows/{}/rpc/{}", segment(&arguments.run), segment(&id));
     let call = Call::post(path).json(&answer)?;
     let accepted: AnswerAccepted = context.server.send(call).await?.json()?;
-    match context.out.is_json {
-        true => context.out.json(&accepted)?,
-        false => context
-            .out
-            .line(&format!("answered the question of {}", arguments.run))?,
-    }
-    Ok(Exit::Success)
+    let text = format!("answered the question of {}", arguments.run);
+    context.out.result(&accepted, &text)
 }
 
 /// Waits for a matching question and returns its ID. Returns `None` if the run does not ask it.
@@ -78,25 +73,18 @@ fn find<'a>(run: &'a RunView, question: &str) -> Result<Option<&'a RpcView>, Usa
         .rpcs
         .iter()
         .filter(|rpc| rpc.method.as_str() == question);
+    let (id, shown) = (&run.id, escape_controls(question));
     match (named.next(), named.next()) {
         (Some(one), None) => Ok(Some(one)),
-        (Some(_), Some(_)) => Err(UsageError {
-            what: format!(
-                "the question `{1}` of {0} is open more than once",
-                run.id,
-                escape_controls(question)
-            ),
-            remedy: format!("Name it by its ID:\n{}", open_questions(run)),
-        }),
+        (Some(_), Some(_)) => Err(UsageError::new(
+            format!("the question `{shown}` of {id} is open more than once"),
+            format!("Name it by its ID:\n{}", open_questions(run)),
+        )),
         (None, _) if run.rpcs.is_empty() => Ok(None),
-        (None, _) => Err(UsageError {
-            what: format!(
-                "{} has no open question `{}`",
-                run.id,
-                escape_controls(question)
-            ),
-            remedy: format!("Open questions:\n{}", open_questions(run)),
-        }),
+        (None, _) => Err(UsageError::new(
+            format!("{id} has no open question `{shown}`"),
+            format!("Open questions:\n{}", open_questions(run)),
+        )),
     }
 }
 

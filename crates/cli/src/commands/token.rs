@@ -43,10 +43,6 @@ pub(crate) async fn run(arguments: &Token, context: &Context) -> anyhow::Result<
         lifetime: arguments.lifetime.clone(),
     };
     let minted: MintedToken = context.server.post("tokens", &request).await?;
-    match context.out.is_json {
-        true => context.out.json(&minted)?,
-        // Nothing but the token, so that scripts can use the output.
-        false => context.out.line(&minted.token)?,
-    }
-    Ok(Exit::Success)
+    // Nothing but the token, so that scripts can use the output.
+    context.out.result(&minted, &minted.token)
 }
