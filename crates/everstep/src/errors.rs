@@ -10,8 +10,60 @@ pub use everstep_engine::{
     StartError as StartRejection, TooManyEvents, Unavailable, UnknownOperation, UnknownRun,
     UnknownWorkflow, UnreadableJournal, WrongState,
 };
+use everstep_model::ErrorCode;
 pub use everstep_model::{InvalidDuration, InvalidName, InvalidRunId, PayloadError};
 pub use everstep_store::StoreError;
 
 pub use crate::client::{ClientError, FindError, ServerError};
 pub use crate::workflow::RegisterError;
+
+use crate::client::code_of_request;
+use crate::{OpenError, RequestError, WaitError};
+
+/// Returns the stable code of any error of this crate, or `None` for other errors.
+///
+/// Use it where a program reports all of its errors in one place, as `dyn Error`.
+#[must_use]
+pub fn code_of(error: &(dyn std::error::Error + 'static)) -> Option<ErrorCode> {
+    code_of_request(error)
+        .or_else(|| code_of_coded(error))
+        .or_else(|| Some(error.downcast_ref::<ServerError>()?.code))
+}
+
+/// The errors with a code, except those of requests: `code_of_request` covers them.
+macro_rules! coded {
+    ($($name:ident,)*) => {
+        fn code_of_coded(error: &(dyn std::error::Error + 'static)) -> Option<ErrorCode> {
+            None$(.or_else(|| Some(error.downcast_ref::<$name>()?.code())))*
+        }
+
+        #[cfg(test)]
+        const CODED: &[&str] = &[$(stringify!($name)),*];
+    };
+}
+
+coded! {
+    AnswerRejection,
+    ControlRejection,
+    FindError,
+    InvalidOptions,
+    OpenError,
+    OtherGeneration,
+    OtherWorkflow,
+    PayloadError,
+    ReadRejection,
+    RegisterError,
+    RequestError,
+    RpcNotOpen,
+    SchemaMismatch,
+    SendRejection,
+    StartRejection,
+    StoreError,
+    Unavailable,
+    UnknownRun,
+    UnreadableJournal,
+    WaitError,
+}
+
+#[cfg(test)]
+mod tests;

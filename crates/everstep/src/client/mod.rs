@@ -12,6 +12,7 @@ mod records;
 mod request;
 mod start;
 
+pub(crate) use error::code_of_request;
 pub use error::{
     AnswerError, BulkReport, ClientError, ControlError, FindError, ReadError, SendError,
     ServerError, StartError,
