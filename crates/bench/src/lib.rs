@@ -15,14 +15,13 @@
 mod arguments;
 mod case;
 mod command;
-mod cpu;
 mod disk_limits;
 mod figure;
 mod limits;
-mod memory;
 mod page;
 mod payload;
 mod plot;
+mod process;
 mod progress;
 mod results;
 mod scratch_directory;
