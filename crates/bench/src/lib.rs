@@ -32,9 +32,7 @@ mod store_location;
 mod svg;
 mod table;
 mod ten_step_run;
-mod usage_error;
 mod workloads;
 
-pub use arguments::BenchArguments;
+pub use arguments::{BenchArguments, UsageError};
 pub use command::run;
-pub use usage_error::UsageError;

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use anyhow::Context;
 
+use crate::arguments::UsageError;
 use crate::case::Case;
 use crate::figure::Figure;
 use crate::plot::CHARTS;
 use crate::results::{Measured, Results};
-use crate::usage_error::UsageError;
 
 /// The lines that enclose the figures in a page.
 const BEGIN: &str = "<!-- figures: begin -->";

@@ -24,9 +24,12 @@ use crate::statistics::{SlicedRate, ratio};
 use crate::store_location::{StoreLocation, SystemClock};
 use crate::ten_step_run::{STEP_NAMES, STEPS_PER_RUN, step_records};
 
-/// Longer than any benchmark.
-const LEASE: Duration = Duration::from_secs(1_000_000);
 const NODE: NodeId = NodeId(1);
+/// Longer than any benchmark.
+const LEASE: Lease = Lease {
+    node: NODE,
+    ttl: Duration::from_secs(1_000_000),
+};
 /// Unmeasured batches at the start of each measurement.
 const WARM_UP_BATCHES: usize = 20;
 
@@ -82,11 +85,7 @@ impl StoreAlone {
                 .collect::<Result<_, _>>()?,
             texts: RandomTexts::of_json_bytes(payload_bytes),
         };
-        let lease = Lease {
-            node: NODE,
-            ttl: LEASE,
-        };
-        driver.runtime.block_on(driver.store.renew(lease))?;
+        driver.runtime.block_on(driver.store.renew(LEASE))?;
         let batch: anyhow::Result<Vec<_>> = (0..streams).map(creation).collect();
         for outcome in driver.runtime.block_on(driver.store.commit(&batch?))? {
             let Outcome::Committed {

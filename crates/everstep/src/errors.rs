@@ -14,11 +14,16 @@ use everstep_model::ErrorCode;
 pub use everstep_model::{InvalidDuration, InvalidName, InvalidRunId, PayloadError};
 pub use everstep_store::StoreError;
 
-pub use crate::client::{ClientError, FindError, ServerError};
+pub use crate::client::{
+    AnswerError, ClientError, ControlError, FindError, ReadError, RequestError, SendError,
+    ServerError, StartError, WaitError,
+};
+pub use crate::engine::OpenError;
+#[cfg(feature = "remote")]
+pub use crate::remote::ConnectError;
 pub use crate::workflow::RegisterError;
 
 use crate::client::code_of_request;
-use crate::{OpenError, RequestError, WaitError};
 
 /// Returns the stable code of any error of this crate, or `None` for other errors.
 ///

@@ -10,11 +10,11 @@
 
 use super::load::{Load, LoadPlan};
 use super::round_of_steps::{RATIO_TO_SYNCS, bottleneck};
+use crate::arguments::UsageError;
 use crate::case::{Case, Rounds};
 use crate::limits::LimitProbe;
 use crate::setup::{self, Setup};
 use crate::store_location::StoreLocation;
-use crate::usage_error::UsageError;
 
 /// The result sizes of the workload `payload`.
 const PAYLOAD_BYTES: [usize; 3] = [100, 1_000, 10_000];
@@ -137,24 +137,19 @@ impl Steps {
 
     /// Alternates limits and workflows, so that both see the same state of the machine.
     fn measure(self, setup: &Setup<'_>) -> anyhow::Result<Rounds> {
-        let Self {
-            setting,
-            in_flight,
-            payload_bytes,
-            share,
-        } = self;
+        let (in_flight, payload_bytes) = (self.in_flight, self.payload_bytes);
         let mut rounds = Rounds::default();
-        let engine_location = location(setup, setting, "engine")?;
-        let store_location = location(setup, setting, "store")?;
+        let engine_location = location(setup, self.setting, "engine")?;
+        let store_location = location(setup, self.setting, "store")?;
         let mut limits = LimitProbe::open(setup, &store_location, in_flight, payload_bytes)?;
         let plan = LoadPlan {
             in_flight,
-            is_remote: setting == Setting::ByWorker,
+            is_remote: self.setting == Setting::ByWorker,
             payload_bytes,
             warm_up: setup.warm_up(),
         };
-        let (length, progress) = (setup.round_length().mul_f64(share), &setup.progress);
-        let runtime = setup::runtime(match setting {
+        let (length, progress) = (setup.round_length().mul_f64(self.share), &setup.progress);
+        let runtime = setup::runtime(match self.setting {
             Setting::ByWorker => setup.arguments.workers_and_clients(),
             Setting::InProcess | Setting::OnDatabase => setup.arguments.workers(),
         })?;

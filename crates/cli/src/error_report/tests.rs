@@ -1,12 +1,11 @@
 //! Codes, remedies and exit codes of errors.
 
-use everstep::OpenError;
-use everstep::control::ControlError;
+use everstep::RunId;
 use everstep::errors::{
-    AnswerRejection, ControlRejection, ReadRejection, SendRejection, StartRejection, StoreError,
-    Unavailable, UnknownRun,
+    AnswerError, AnswerRejection, ControlError, ControlRejection, OpenError, ReadError,
+    ReadRejection, SendError, SendRejection, StartError, StartRejection, StoreError, Unavailable,
+    UnknownRun, WaitError,
 };
-use everstep::{AnswerError, ReadError, RunId, SendError, StartError, WaitError};
 use everstep_protocol::Problem;
 use everstep_protocol::client::TransportError;
 

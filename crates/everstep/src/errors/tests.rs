@@ -3,7 +3,6 @@
 use everstep_model::RunId;
 
 use super::*;
-use crate::{AnswerError, ReadError, SendError, StartError, control::ControlError};
 
 /// Errors of requests. `code_of_request` is generated together with them.
 const REQUESTS: &[&str] = &[

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use everstep::errors::ReadError;
 use everstep::inspect::RunRow;
 use everstep::journal::{Entry, RecordNumber};
-use everstep::{Engine, ErrorCode, ReadError, RunHandle, RunId, RunStatus};
+use everstep::{Engine, ErrorCode, RunHandle, RunId, RunStatus};
 use everstep_model::{Generation, StreamName};
 use everstep_store::{ListQuery, Store, StoreError, StreamRef};
 use tokio::sync::mpsc;
