@@ -15,8 +15,8 @@ Examples:
   everstep bench idle open --runs 100000             the cost of sleeping runs
   everstep bench loop --iterations 100000            one run with a long loop
 
-Every step is synced to disk before the next one begins. Each figure is the median of several rounds, followed by the
-lowest and the highest round. Do not compare absolute figures of different machines, or of one machine at different
+Every step is synced to disk before the next one begins. Each figure is the median of several rounds, followed by the \
+lowest and the highest round. Do not compare absolute figures of different machines, or of one machine at different \
 times. Compare the ratios: the limits of the machine are measured in the same run, alternating with the workflows.";
 
 /// Measure how fast workflows run on this machine, and what limits them

@@ -62,7 +62,7 @@ pub(crate) enum Command {
     Why(commands::why::Why),
     /// Send an event to a run
     Send(commands::send::Send),
-    /// Answer a question of a run; the first valid answer wins
+    /// Answer an rpc of a run; the first valid answer wins
     Answer(commands::answer::Answer),
     /// Pause runs after their steps in flight
     Pause(Targets),

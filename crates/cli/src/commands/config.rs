@@ -14,7 +14,7 @@ Examples:
   EVERSTEP_LISTEN=0.0.0.0:4437 everstep config
   everstep config --config /etc/everstep.toml --json | jq .listen
 
-Order of precedence: command line, environment (EVERSTEP_…), configuration file (--config, EVERSTEP_CONFIG or
+Order of precedence: command line, environment (EVERSTEP_…), configuration file (--config, EVERSTEP_CONFIG or \
 ./everstep.toml), default.";
 
 #[derive(Args, Debug)]

@@ -14,8 +14,8 @@ use crate::output::{Colour, Output, Table, plain};
 
 const EXAMPLES: &str = "\
 Examples:
-  everstep key create ops --scope admin --data ./.everstep    the first key, before the server starts
-  everstep key create ops --scope admin --on-store            in the configured store, such as EVERSTEP_STORE
+  everstep key create ops --scope admin --data ./.everstep    before the server starts
+  everstep key create ops --scope admin --on-store            in the configured store
   everstep key create web --scope start,read
   everstep key create worker-1 --scope work --workflow payment --workflow expense
   everstep key list

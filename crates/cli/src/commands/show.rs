@@ -166,8 +166,8 @@ fn suggested_command(run: &RunView, wait: &WaitView) -> Option<String> {
     match wait.kind {
         WaitKind::Event => Some(format!("everstep send {} {name} JSON", run.id)),
         WaitKind::Rpc => {
-            let question = run.rpcs.iter().find(|rpc| rpc.method == wait.name);
-            let args = question.map(|rpc| truncate(rpc.args.as_str()));
+            let rpc = run.rpcs.iter().find(|rpc| rpc.method == wait.name);
+            let args = rpc.map(|rpc| truncate(rpc.args.as_str()));
             let args = args
                 .map(|args| format!("   # arguments: {args}"))
                 .unwrap_or_default();

@@ -71,7 +71,7 @@ settings! {
     data: Text = "./.everstep", "directory of the embedded store, for a single node";
     store: Database, "PostgreSQL database, for any number of nodes";
     namespace: Text = "everstep", "separates several installations in one database";
-    roles: Words(ROLES) = "api,worker,timers", "tasks of this node, if other nodes on the same database do the rest";
+    roles: Words(ROLES) = "api,worker,timers", "roles of this node; the other nodes on the same database need the rest";
     allow_lossy: Flag = "false", "whether to accept a database that can lose acknowledged commits";
     store_hints: Database, "direct URL of the database for LISTEN, if `store` is a connection pooler";
     store_connections: Count = "4", "database connections for reads, in addition to four others";

@@ -37,7 +37,7 @@ Examples:
   everstep dev --memory         keep data in memory only
   everstep dev --json | jq      the records, one JSON object per line
 
-The server accepts local clients only and needs no API keys. Development mode is on: the engine replays every
+The server accepts local clients only and needs no API keys. Development mode is on: the engine replays every \
 activation a second time to detect hidden nondeterminism. Unfinished runs of the last process continue.";
 
 #[derive(Args, Debug)]

@@ -28,11 +28,11 @@ const SUGGESTIONS: &[(&str, &str)] = &[
     ),
     (
         "everstep tail expense-1",
-        "follow the run; it asks a question",
+        "follow the run until it waits for an answer",
     ),
     (
         r#"everstep answer expense-1 approveExpense '{"approved":true}'"#,
-        "answer the question",
+        "answer its rpc",
     ),
     ("everstep list", ""),
 ];
