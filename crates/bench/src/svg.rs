@@ -12,7 +12,6 @@ const TOP: f64 = 54.0;
 const BAR: f64 = 18.0;
 const GAP: f64 = 14.0;
 const LEGEND_STEP: f64 = 190.0;
-/// The colours of the bars within a group.
 const COLOURS: [&str; 4] = ["#2563eb", "#f59e0b", "#10b981", "#8b5cf6"];
 
 /// A chart whose groups all have the same figures, one bar each.

@@ -57,7 +57,6 @@ pub(crate) struct RemoteWorker {
 }
 
 impl RemoteWorker {
-    /// Starts a server for the engine, and a worker for the workflow.
     pub(crate) async fn start(engine: &Engine, workflow: impl Workflow) -> anyhow::Result<Self> {
         let server = LocalServer::start(engine).await?;
         let worker = Worker::connect(format!("http://{}", server.address))

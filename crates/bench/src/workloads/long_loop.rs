@@ -54,7 +54,6 @@ impl Workflow for LongLoop {
     }
 }
 
-/// Returns one case per stop.
 pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
     let (runtime, iterations) = (setup.runtime()?, setup.arguments.iterations);
     let directory = setup.scratch.fresh("engine")?;

@@ -22,7 +22,6 @@ const WARMING_UP: u8 = 0;
 const MEASURING: u8 = 1;
 const ENDING: u8 = 2;
 
-/// Returns one case per number of connections.
 pub(crate) fn measure(
     setup: &Setup<'_>,
     runtime: &Runtime,

@@ -15,7 +15,6 @@ use crate::case::{Case, Rounds};
 use crate::process::CpuTimer;
 use crate::setup::Setup;
 
-/// Returns one case per number of readers.
 pub(crate) fn measure(
     setup: &Setup<'_>,
     runtime: &Runtime,
