@@ -1,7 +1,7 @@
-//! The errors of requests in detail.
+//! The errors of requests.
 //!
-//! The errors at the root of the crate, such as [`StartError`](crate::StartError), have a
-//! [`code`](ClientError::code) that is documented in `docs/errors`. The types here carry the details.
+//! Each operation has its own error, such as [`StartError`], with a [`code`](ClientError::code) that is
+//! documented in `docs/errors`. The other types here carry the details.
 
 pub use everstep_engine::{
     AnswerError as AnswerRejection, CodedError, ControlError as ControlRejection, EventNotAccepted,
