@@ -5,39 +5,20 @@ use crate::builds;
 use crate::failure::Failure;
 use crate::lanes;
 use crate::process::Invocation;
-use crate::stage::{Lane, Stage, Verdict};
+use crate::stage::{Stage, Verdict};
 use crate::tidy;
 
 /// Cheapest first, so that a simple mistake is reported in seconds.
 pub(crate) const STAGES: &[Stage] = &[
-    Stage {
-        name: "format",
-        about: "rustfmt has nothing to change",
-        in_gate: true,
-        lane: Lane::Main,
-        run: format,
-    },
-    Stage {
-        name: "tidy",
-        about: "the rules of this repository that no compiler checks",
-        in_gate: true,
-        lane: Lane::Main,
-        run: tidy,
-    },
-    Stage {
-        name: "lint",
-        about: "clippy without a warning",
-        in_gate: true,
-        lane: Lane::Main,
-        run: lint,
-    },
-    Stage {
-        name: "docs",
-        about: "rustdoc without a warning",
-        in_gate: false,
-        lane: Lane::Main,
-        run: docs,
-    },
+    Stage::main("format", "rustfmt has nothing to change", format).in_gate(),
+    Stage::main(
+        "tidy",
+        "the rules of this repository that no compiler checks",
+        tidy,
+    )
+    .in_gate(),
+    Stage::main("lint", "clippy without a warning", lint).in_gate(),
+    Stage::main("docs", "rustdoc without a warning", docs),
 ];
 
 pub(crate) fn run() -> Result<(), Failure> {

@@ -1,5 +1,5 @@
 //! The `commands` stage: every shell command of the README and the guides is run and must succeed. The table below lists
-//! the commands of cargo; all others are typed as they stand (`terminal.rs`).
+//! the commands of cargo; all others run exactly as written (`terminal.rs`).
 
 use std::time::Duration;
 
@@ -125,7 +125,7 @@ fn documented() -> Result<Vec<(String, &'static How)>, Failure> {
             }
             let Some((_, how)) = COMMANDS.iter().find(|(known, _)| *known == command) else {
                 return Err(Failure::new(format!(
-                    "{} says `{command}`: say in xtask/src/commands.rs how it is tried",
+                    "{} says `{command}`: add it to COMMANDS in xtask/src/commands.rs",
                     document.path
                 )));
             };

@@ -32,17 +32,17 @@ pub(crate) fn run(args: &[String]) -> Result<(), Failure> {
         _ => return Err(Failure::usage("`costs` takes nothing but --accept")),
     };
     install::program("valgrind", "valgrind")?;
-    let kept = read_kept()?;
+    let recorded = read_recorded()?;
     let mut counted = count_all()?;
-    if !accept && judge(&kept, &counted).is_err() {
+    if !accept && judge(&recorded, &counted).is_err() {
         // Background threads of the store can only add instructions, so the smaller of two counts is closer.
         counted = smaller(counted, &count_all()?);
     }
-    print!("{}", table(&kept, &counted));
+    print!("{}", table(&recorded, &counted));
     if accept {
-        return write_kept(&counted);
+        return write_recorded(&counted);
     }
-    judge(&kept, &counted)
+    judge(&recorded, &counted)
 }
 
 /// The stage `costs`.
@@ -79,7 +79,7 @@ fn smaller(mut counts: Counts, others: &Counts) -> Counts {
 
 /// The names of the pieces, from the program's usage text.
 fn pieces(program: &str) -> Result<Vec<String>, Failure> {
-    let help = Invocation::new(program, &[]).complaints()?;
+    let help = Invocation::new(program, &[]).error_output()?;
     let listed = help.lines().filter_map(|line| line.strip_prefix("  "));
     let names = listed.filter_map(|line| line.split_whitespace().next());
     Ok(names.map(str::to_owned).collect())
@@ -103,12 +103,12 @@ fn total(profile: &str) -> Option<u64> {
     line?.trim().parse().ok()
 }
 
-fn kept_path() -> PathBuf {
+fn counts_path() -> PathBuf {
     workspace::root().join("crates/costs/instructions.txt")
 }
 
-fn read_kept() -> Result<Counts, Failure> {
-    let text = fs::read_to_string(kept_path()).unwrap_or_default();
+fn read_recorded() -> Result<Counts, Failure> {
+    let text = fs::read_to_string(counts_path()).unwrap_or_default();
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines
         .map(|line| parse(line).ok_or_else(|| unreadable(line)))
@@ -118,7 +118,7 @@ fn read_kept() -> Result<Counts, Failure> {
 fn unreadable(line: &str) -> Failure {
     Failure::new(format!(
         "`{line}` in {} is not a piece with its count; record the counts:  {ACCEPT}",
-        kept_path().display()
+        counts_path().display()
     ))
 }
 
@@ -127,20 +127,20 @@ fn parse(line: &str) -> Option<(String, u64)> {
     Some((name.to_owned(), count.trim().parse().ok()?))
 }
 
-fn write_kept(counted: &Counts) -> Result<(), Failure> {
+fn write_recorded(counted: &Counts) -> Result<(), Failure> {
     let mut text =
         format!("# Instructions of each piece of the hot path. Written by `{ACCEPT}`.\n");
     for (name, count) in counted {
         let _ = writeln!(text, "{name} {count}");
     }
-    fs::write(kept_path(), text)
+    fs::write(counts_path(), text)
         .map_err(|error| Failure::new(format!("cannot record the counts: {error}")))
 }
 
-fn table(kept: &Counts, counted: &Counts) -> String {
-    let mut table = format!("      {:<16}{:>14}{:>14}\n", "piece", "kept", "now");
+fn table(recorded: &Counts, counted: &Counts) -> String {
+    let mut table = format!("      {:<16}{:>14}{:>14}\n", "piece", "recorded", "now");
     for (name, now) in counted {
-        let before = kept.get(name);
+        let before = recorded.get(name);
         let shown = before.map_or("-".to_owned(), u64::to_string);
         let change = before.map_or(String::new(), |before| percent(*before, *now));
         let _ = writeln!(table, "      {name:<16}{shown:>14}{now:>14}{change:>9}");
@@ -157,13 +157,13 @@ fn percent(before: u64, now: u64) -> String {
 }
 
 /// Fails if a piece became more expensive, or if the file lists other pieces.
-fn judge(kept: &Counts, counted: &Counts) -> Result<(), Failure> {
-    if !kept.keys().eq(counted.keys()) {
+fn judge(recorded: &Counts, counted: &Counts) -> Result<(), Failure> {
+    if !recorded.keys().eq(counted.keys()) {
         let message =
             format!("the file of counts lists other pieces; record the counts:  {ACCEPT}");
         return Err(Failure::new(message));
     }
-    let pairs = kept.iter().zip(counted.values());
+    let pairs = recorded.iter().zip(counted.values());
     let expensive = pairs.filter(|((_, before), now)| growth(**before, **now) > TOLERANCE);
     let names: Vec<&str> = expensive.map(|((name, _), _)| name.as_str()).collect();
     if names.is_empty() {
@@ -186,9 +186,9 @@ mod tests {
 
     #[test]
     fn a_piece_that_became_more_expensive_fails_and_is_named() {
-        let kept = counts(&[("decode", 1_000), ("encode", 1_000)]);
-        assert!(judge(&kept, &counts(&[("decode", 500), ("encode", 1_029)])).is_ok());
-        let expensive = judge(&kept, &counts(&[("decode", 1_000), ("encode", 1_031)]));
+        let recorded = counts(&[("decode", 1_000), ("encode", 1_000)]);
+        assert!(judge(&recorded, &counts(&[("decode", 500), ("encode", 1_029)])).is_ok());
+        let expensive = judge(&recorded, &counts(&[("decode", 1_000), ("encode", 1_031)]));
         let message = expensive.unwrap_err().to_string();
         assert!(
             message.contains("more expensive than before: encode"),
@@ -197,10 +197,10 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_without_a_kept_count_fails() {
-        let kept = counts(&[("encode", 1_000)]);
-        assert!(judge(&kept, &counts(&[("decode", 1), ("encode", 1)])).is_err());
-        assert!(judge(&kept, &Counts::new()).is_err());
+    fn a_piece_without_a_recorded_count_fails() {
+        let recorded = counts(&[("encode", 1_000)]);
+        assert!(judge(&recorded, &counts(&[("decode", 1), ("encode", 1)])).is_err());
+        assert!(judge(&recorded, &Counts::new()).is_err());
     }
 
     #[test]

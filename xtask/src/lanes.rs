@@ -184,19 +184,9 @@ fn table(ended: &[Ended], total: Duration) -> String {
 mod tests {
     use super::*;
 
-    const PASSES: Stage = stage("passes", || Ok(Verdict::Passed));
-    const FAILS: Stage = stage("fails", || Err(Failure::new("`false` ended with 1")));
-    const UNREACHABLE: Stage = stage("unreachable", || panic!("a stage ran after a failure"));
-
-    const fn stage(name: &'static str, run: fn() -> Result<Verdict, Failure>) -> Stage {
-        Stage {
-            name,
-            about: "",
-            in_gate: false,
-            lane: Lane::Main,
-            run,
-        }
-    }
+    const PASSES: Stage = Stage::main("passes", "", || Ok(Verdict::Passed));
+    const FAILS: Stage = Stage::main("fails", "", || Err(Failure::new("`false` ended with 1")));
+    const UNREACHABLE: Stage = Stage::main("unreachable", "", || panic!("ran after a failure"));
 
     #[test]
     fn no_stage_starts_after_a_failure_and_the_message_says_how_to_run_it_again() {
@@ -216,10 +206,7 @@ mod tests {
 
     #[test]
     fn a_stage_beside_does_not_start_if_the_stage_before_it_has_failed() {
-        let beside = Stage {
-            lane: Lane::Beside { after: "fails" },
-            ..UNREACHABLE
-        };
+        let beside = UNREACHABLE.beside("fails");
         let (passed, news) = mpsc::channel();
         passed.send("passes").unwrap();
         drop(passed);

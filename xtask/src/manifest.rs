@@ -4,7 +4,7 @@
 /// One `key = value` line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Entry<'a> {
-    /// The header the line stands under, without brackets: `dependencies`, `[example]`.
+    /// The header above the line, without brackets: `dependencies`, `[example]`.
     pub(crate) section: &'a str,
     /// Which header that is, counted from the top: arrays of tables repeat their name.
     pub(crate) section_number: usize,

@@ -99,7 +99,7 @@ impl Invocation {
     }
 
     /// Its error output, whether it succeeded or not.
-    pub(crate) fn complaints(&self) -> Result<String, Failure> {
+    pub(crate) fn error_output(&self) -> Result<String, Failure> {
         println!("      $ {}", self.shown());
         let output = self
             .command()

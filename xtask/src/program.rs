@@ -31,7 +31,7 @@ fn main() {
     let _ = tokio::time::sleep(std::time::Duration::ZERO);
 }
 ";
-const COMPLAINTS: &[&str] = &[
+const EXPECTED_LINTS: &[&str] = &[
     "disallowed method `std::time::SystemTime::now`",
     "disallowed type `std::collections::HashMap`",
     "disallowed method `tokio::time::sleep`",
@@ -45,7 +45,7 @@ pub(crate) fn run() -> Result<Verdict, Failure> {
     Ok(Verdict::Passed)
 }
 
-/// A newcomer's project.
+/// A new project that depends on this repository.
 struct Project {
     folder: PathBuf,
     target: PathBuf,
@@ -137,18 +137,15 @@ impl Project {
         let lint = Document::read(GUIDE_WITH_LINT)?.block("toml")?;
         write(&self.folder.join("clippy.toml"), &lint)?;
         write(&self.folder.join("src/main.rs"), "fn main() {}\n")?;
-        let found = self.cargo("clippy").complaints()?;
+        let found = self.cargo("clippy").error_output()?;
         if found.contains("clippy.toml") {
             let message =
                 format!("clippy objects to the configuration in {GUIDE_WITH_LINT}:\n{found}");
             return Err(Failure::new(message));
         }
         write(&self.folder.join("src/main.rs"), NONDETERMINISTIC)?;
-        let found = self.cargo("clippy").complaints()?;
-        match COMPLAINTS
-            .iter()
-            .find(|complaint| !found.contains(**complaint))
-        {
+        let found = self.cargo("clippy").error_output()?;
+        match EXPECTED_LINTS.iter().find(|lint| !found.contains(**lint)) {
             None => Ok(()),
             Some(missing) => Err(Failure::new(format!(
                 "with the clippy.toml of {GUIDE_WITH_LINT}, clippy should find a {missing}, but found:\n{found}"

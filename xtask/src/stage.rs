@@ -18,6 +18,39 @@ pub(crate) struct Stage {
     pub(crate) run: fn() -> Result<Verdict, Failure>,
 }
 
+impl Stage {
+    /// A stage of the main lane.
+    pub(crate) const fn main(
+        name: &'static str,
+        about: &'static str,
+        run: fn() -> Result<Verdict, Failure>,
+    ) -> Self {
+        Self {
+            name,
+            about,
+            in_gate: false,
+            lane: Lane::Main,
+            run,
+        }
+    }
+
+    /// Runs the stage in `cargo xtask gate` too.
+    pub(crate) const fn in_gate(self) -> Self {
+        Self {
+            in_gate: true,
+            ..self
+        }
+    }
+
+    /// Runs the stage beside the main lane, after this stage of it.
+    pub(crate) const fn beside(self, after: &'static str) -> Self {
+        Self {
+            lane: Lane::Beside { after },
+            ..self
+        }
+    }
+}
+
 /// Where a stage runs in a full run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lane {
@@ -63,15 +96,9 @@ mod tests {
 
     #[test]
     fn the_help_text_marks_stages_of_the_gate() {
-        let stage = |name, in_gate| Stage {
-            name,
-            about: "does nothing",
-            in_gate,
-            lane: Lane::Main,
-            run: || Ok(Verdict::Passed),
-        };
+        let stage = |name| Stage::main(name, "does nothing", || Ok(Verdict::Passed));
         assert_eq!(
-            describe(&[&stage("quick", true), &stage("slow", false)]),
+            describe(&[&stage("quick").in_gate(), &stage("slow")]),
             "  quick            gate  does nothing\n  slow                   does nothing\n"
         );
     }

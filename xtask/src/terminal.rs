@@ -58,7 +58,7 @@ pub(crate) fn type_out(name: &str, commands: &[String], limit: Duration) -> Resu
     invocation.silently().within(limit).run()
 }
 
-/// Whether a command is typed as it stands although it calls cargo.
+/// Whether a command runs exactly as written although it calls cargo.
 pub(crate) fn is_serving(command: &str) -> bool {
     SERVING.iter().any(|serving| command.starts_with(serving))
 }

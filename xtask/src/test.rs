@@ -18,137 +18,99 @@ use crate::process::Invocation;
 use crate::program;
 use crate::seed::seeded;
 use crate::sim;
-use crate::stage::{Lane, Stage, Verdict};
+use crate::stage::{Stage, Verdict};
 
-const PREPARE: &[Stage] = &[Stage {
-    name: "tools",
-    about: "install what the other stages need",
-    in_gate: true,
-    lane: Lane::Main,
-    run: install::tools,
-}];
+const PREPARE: &[Stage] = &[Stage::main(
+    "tools",
+    "install what the other stages need",
+    install::tools,
+)
+.in_gate()];
 
 /// The stages that run the product, in the order of their lanes.
 const STAGES: &[Stage] = &[
-    Stage {
-        name: "build",
-        about: "build all tests and examples",
-        in_gate: true,
-        lane: Lane::Main,
-        run: builds::build_tests,
-    },
-    Stage {
-        name: "tests",
-        about: "every test that needs neither optimisation nor PostgreSQL",
-        in_gate: true,
-        lane: Lane::Main,
-        run: tests,
-    },
-    Stage {
-        name: "doctests",
-        about: "the code in the documentation",
-        in_gate: true,
-        lane: Lane::Main,
-        run: doc_tests,
-    },
-    Stage {
-        name: "optimised",
-        about: "build everything that runs optimised",
-        in_gate: false,
-        lane: Lane::Main,
-        run: builds::build_optimised,
-    },
-    Stage {
-        name: "hot-equals-cold",
-        about: "10,000 random workflows, hot, evicted, crashed and replayed",
-        in_gate: false,
-        lane: Lane::Main,
-        run: hot_equals_cold,
-    },
-    Stage {
-        name: "sim",
-        about: "2,000 simulated clusters with faults, and a crash at every call",
-        in_gate: false,
-        lane: Lane::Main,
-        run: sim::stage,
-    },
-    Stage {
-        name: "planted",
-        about: "bugs planted in the engine, which the simulation must find",
-        in_gate: false,
-        lane: Lane::Main,
-        run: sim::planted_stage,
-    },
-    Stage {
-        name: "costs",
-        about: "instructions of the hot path, compared with the recorded counts",
-        in_gate: false,
-        lane: Lane::Main,
-        run: costs::stage,
-    },
-    Stage {
-        name: "behaviours-on-postgres",
-        about: "the behaviour suite on PostgreSQL",
-        in_gate: false,
-        lane: Lane::Beside { after: "build" },
-        run: postgres::behaviours,
-    },
-    Stage {
-        name: "examples",
-        about: "run every example",
-        in_gate: false,
-        lane: Lane::Beside { after: "build" },
-        run: examples::run_all,
-    },
-    Stage {
-        name: "program",
-        about: "the README's program in a new project, killed and continued",
-        in_gate: false,
-        lane: Lane::Beside { after: "build" },
-        run: program::run,
-    },
-    Stage {
-        name: "postgres",
-        about: "the PostgreSQL store: conformance kit, own tests, and a crash at every call",
-        in_gate: false,
-        lane: Lane::Beside { after: "optimised" },
-        run: postgres::store,
-    },
-    Stage {
-        name: "cluster",
-        about: "two minutes of real processes on one PostgreSQL, under faults",
-        in_gate: false,
-        lane: Lane::Beside { after: "optimised" },
-        run: cluster::stage,
-    },
-    Stage {
-        name: "conformance",
-        about: "the public Durable Streams suite and the stock clients, on each store",
-        in_gate: false,
-        lane: Lane::Beside { after: "optimised" },
-        run: conform::stage,
-    },
-    Stage {
-        name: "api",
-        about: "schemathesis against the API that the server describes",
-        in_gate: false,
-        lane: Lane::Beside { after: "optimised" },
-        run: api::stage,
-    },
-    Stage {
-        name: "kill9",
-        about: "a process that is killed again and again loses nothing",
-        in_gate: false,
-        lane: Lane::Beside { after: "optimised" },
-        run: kill9,
-    },
-    Stage {
-        name: "commands",
-        about: "every shell command of the README and the guides",
-        in_gate: false,
-        lane: Lane::Beside { after: "optimised" },
-        run: commands::run_all,
-    },
+    Stage::main("build", "build all tests and examples", builds::build_tests).in_gate(),
+    Stage::main(
+        "tests",
+        "every test that needs neither optimisation nor PostgreSQL",
+        tests,
+    )
+    .in_gate(),
+    Stage::main("doctests", "the code in the documentation", doc_tests).in_gate(),
+    Stage::main(
+        "optimised",
+        "build everything that runs optimised",
+        builds::build_optimised,
+    ),
+    Stage::main(
+        "hot-equals-cold",
+        "10,000 random workflows, hot, evicted, crashed and replayed",
+        hot_equals_cold,
+    ),
+    Stage::main(
+        "sim",
+        "2,000 simulated clusters with faults, and a crash at every call",
+        sim::stage,
+    ),
+    Stage::main(
+        "planted",
+        "bugs planted in the engine, which the simulation must find",
+        sim::planted_stage,
+    ),
+    Stage::main(
+        "costs",
+        "instructions of the hot path, compared with the recorded counts",
+        costs::stage,
+    ),
+    Stage::main(
+        "behaviours-on-postgres",
+        "the behaviour suite on PostgreSQL",
+        postgres::behaviours,
+    )
+    .beside("build"),
+    Stage::main("examples", "run every example", examples::run_all).beside("build"),
+    Stage::main(
+        "program",
+        "the README's program in a new project, killed and continued",
+        program::run,
+    )
+    .beside("build"),
+    Stage::main(
+        "postgres",
+        "the PostgreSQL store: conformance kit, own tests, and a crash at every call",
+        postgres::store,
+    )
+    .beside("optimised"),
+    Stage::main(
+        "cluster",
+        "two minutes of real processes on one PostgreSQL, under faults",
+        cluster::stage,
+    )
+    .beside("optimised"),
+    Stage::main(
+        "conformance",
+        "the public Durable Streams suite and the stock clients, on each store",
+        conform::stage,
+    )
+    .beside("optimised"),
+    Stage::main(
+        "api",
+        "schemathesis against the API that the server describes",
+        api::stage,
+    )
+    .beside("optimised"),
+    Stage::main(
+        "kill9",
+        "a process that is killed again and again loses nothing",
+        kill9,
+    )
+    .beside("optimised"),
+    Stage::main(
+        "commands",
+        "every shell command of the README and the guides",
+        commands::run_all,
+    )
+    .beside("optimised"),
 ];
 
 pub(crate) fn run(args: &[String]) -> Result<(), Failure> {
@@ -262,6 +224,7 @@ fn choose(names: &[String]) -> Result<Vec<&'static Stage>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stage::Lane;
 
     fn chosen(args: &[&str]) -> Result<Vec<&'static str>, String> {
         let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();

@@ -15,8 +15,8 @@ Examples:
   everstep bench idle open --runs 100000             the cost of sleeping runs
   everstep bench loop --iterations 100000            one run with a long loop
 
-Every step is synced to disk before the next one begins. Each figure is the median of several rounds, followed by the
-lowest and the highest round. Do not compare absolute figures of different machines, or of one machine at different
+Every step is synced to disk before the next one begins. Each figure is the median of several rounds, followed by the \
+lowest and the highest round. Do not compare absolute figures of different machines, or of one machine at different \
 times. Compare the ratios: the limits of the machine are measured in the same run, alternating with the workflows.";
 
 /// Measure how fast workflows run on this machine, and what limits them
@@ -201,30 +201,14 @@ impl Workload {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use clap::Parser;
-
-    use super::*;
-
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        bench: BenchArguments,
-    }
-
-    fn chosen(words: &[&str]) -> Vec<Workload> {
-        let words = std::iter::once("bench").chain(words.iter().copied());
-        Line::parse_from(words).bench.chosen()
-    }
-
-    #[test]
-    fn postgres_is_chosen_by_default_only_with_a_database() {
-        let (without, with) = (chosen(&[]), chosen(&["--store", "postgres://here"]));
-        assert_eq!(with.len(), Workload::value_variants().len());
-        assert_eq!(without.len(), with.len() - 1);
-        assert!(!without.contains(&Workload::Postgres));
-        let named = chosen(&["loop", "start"]);
-        assert_eq!(named, [Workload::Loop, Workload::Start]);
-    }
+/// Wrong arguments, with a sentence that says how to correct them.
+#[derive(Debug, thiserror::Error)]
+#[error("{what}")]
+#[allow(missing_docs, reason = "the fields are the two halves of the message")]
+pub struct UsageError {
+    pub what: String,
+    pub remedy: String,
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,12 +1,14 @@
 //! One case of a workload, such as 64 runs in flight: the values of its rounds, grouped by name.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::disk_limits::DiskSamples;
 use crate::figure::{Bound, Figure, Target, Unit};
-use crate::statistics::{median, percentile};
+use crate::process::resident_bytes;
+use crate::statistics::{median, percentile, ratio};
 
 /// The figure that all targets expressed in syncs refer to.
 const FDATASYNC: &str = "fdatasync";
@@ -41,6 +43,16 @@ impl Rounds {
         }
     }
 
+    /// Adds the processor time of one of `count` operations.
+    pub(crate) fn add_cpu(&mut self, name: &str, cpu: Duration, count: usize) {
+        let each = ratio(cpu.as_secs_f64() * 1e6, count as f64);
+        self.add(name, Unit::Microseconds, each);
+    }
+
+    pub(crate) fn add_memory(&mut self) {
+        self.add("memory", Unit::Bytes, resident_bytes());
+    }
+
     /// Adds the sync times measured before and after one round.
     pub(crate) fn add_sync(&mut self, disk: &DiskSamples) {
         let mut samples = disk.fdatasync_us.clone();
@@ -50,10 +62,9 @@ impl Rounds {
     }
 
     pub(crate) fn into_case(self, case: impl Into<String>) -> Case {
-        let series = self.series.into_iter();
-        let figures: Vec<_> = series
-            .map(|(name, unit, values)| Figure::of(name, unit, values))
-            .collect();
+        let figures = self.series.into_iter();
+        let figures = figures.map(|(name, unit, values)| Figure::of(name, unit, values));
+        let figures: Vec<_> = figures.collect();
         let mut case = Case {
             case: case.into(),
             values: figures.iter().map(|it| (it.key(), it.median)).collect(),
@@ -61,15 +72,13 @@ impl Rounds {
             disturbed: false,
             limited_by: None,
         };
-        let (usual, quick) = (case.figure(FDATASYNC), case.figure(FDATASYNC_QUICK));
-        case.disturbed = usual
-            .zip(quick)
-            .is_some_and(|(usual, quick)| usual.high > QUIET_MAX * quick.low);
+        if let (Some(usual), Some(quick)) = (case.figure(FDATASYNC), case.figure(FDATASYNC_QUICK)) {
+            case.disturbed = usual.high > QUIET_MAX * quick.low;
+        }
         case
     }
 }
 
-/// The figures of one case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Case {
     pub(crate) case: String,
@@ -108,8 +117,17 @@ impl Case {
         self.value(FDATASYNC) / 1e3
     }
 
-    /// Adds a target to a figure. `means` says where the target comes from.
-    pub(crate) fn with_target(mut self, name: &str, bound: Bound, value: f64, means: &str) -> Self {
+    /// Adds an upper bound to a figure. `means` says where the target comes from.
+    pub(crate) fn at_most(self, name: &str, value: f64, means: &str) -> Self {
+        self.with_target(name, Bound::AtMost, value, means)
+    }
+
+    /// Adds a lower bound to a figure.
+    pub(crate) fn at_least(self, name: &str, value: f64, means: &str) -> Self {
+        self.with_target(name, Bound::AtLeast, value, means)
+    }
+
+    fn with_target(mut self, name: &str, bound: Bound, value: f64, means: &str) -> Self {
         for figure in &mut self.figures {
             if figure.name == name {
                 figure.set_target(bound, value, means);
@@ -125,49 +143,4 @@ impl Case {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_figure_is_the_median_of_its_rounds_with_their_spread() {
-        let mut rounds = Rounds::default();
-        for (steps, mut latencies) in [(3.0, [1.0, 2.0, 9.0]), (5.0, [2.0, 3.0, 9.0])] {
-            rounds.add("steps", Unit::PerSecond, steps);
-            rounds.add_latencies("run", &mut latencies);
-        }
-        let case = rounds
-            .into_case("alone")
-            .with_target("run p99", Bound::AtMost, 9.0, "nine");
-        let names: Vec<&str> = case.figures.iter().map(|it| it.name.as_str()).collect();
-        assert_eq!(names, ["steps", "run p50", "run p99", "run p99.9"]);
-        let steps = case.figures.first().unwrap();
-        assert_eq!((steps.low, steps.high), (3.0, 5.0));
-        let targets = case.figures.iter().filter(|it| it.target.is_some());
-        assert_eq!(targets.count(), 1);
-        assert_eq!(case.value("run p99"), 9.0);
-        assert_eq!(case.value("nothing"), 0.0);
-    }
-
-    fn case_with_syncs(rounds_us: [[f64; 3]; 2]) -> Case {
-        let mut rounds = Rounds::default();
-        for fdatasync_us in rounds_us {
-            rounds.add_sync(&DiskSamples {
-                fdatasync_us: fdatasync_us.to_vec(),
-                log_per_second: Vec::new(),
-            });
-        }
-        let case = rounds.into_case("alone");
-        case.with_target(FDATASYNC, Bound::AtMost, 1e6, "anything")
-    }
-
-    #[test]
-    fn a_disturbed_machine_gives_no_verdict() {
-        let quiet = [[190.0, 200.0, 900.0], [195.0, 210.0, 400.0]];
-        let disturbed = [[190.0, 4_000.0, 4_000.0], [195.0, 210.0, 400.0]];
-        for (syncs, verdict) in [(quiet, "met"), (disturbed, "DISTURBED")] {
-            let case = case_with_syncs(syncs);
-            let figure = case.figure(FDATASYNC).unwrap();
-            assert_eq!(case.verdict(figure.target.as_ref().unwrap()), verdict);
-        }
-    }
-}
+mod tests;

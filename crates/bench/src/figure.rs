@@ -20,7 +20,6 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    /// Formats a value with its unit.
     pub(crate) fn format(self, value: f64) -> String {
         match self {
             Self::Microseconds => format!("{} µs", number(value)),
@@ -37,14 +36,11 @@ impl Unit {
 
 /// Turns a name into a JSON key: lower case, with an underscore for everything else.
 fn slug(name: &str) -> String {
-    let mut slug = String::new();
-    for word in name.split(|c: char| !c.is_ascii_alphanumeric()) {
-        if !slug.is_empty() && !word.is_empty() {
-            slug.push('_');
-        }
-        slug.push_str(&word.to_ascii_lowercase());
-    }
-    slug
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    let words = words
+        .filter(|word| !word.is_empty())
+        .map(str::to_ascii_lowercase);
+    words.collect::<Vec<_>>().join("_")
 }
 
 /// Formats a number with about three significant digits and thousands separators.
@@ -115,17 +111,17 @@ pub(crate) struct Figure {
 impl Figure {
     /// The JSON key, such as `steps_per_second`, `cpu_us_per_step` or `ratio_to_store`.
     pub(crate) fn key(&self) -> String {
-        let name = self.name.as_str();
+        let name = slug(&self.name);
         match self.unit {
-            Unit::Microseconds if name.starts_with("CPU ") => {
-                format!("cpu_us_{}", slug(name.trim_start_matches("CPU ")))
-            }
-            Unit::Microseconds => format!("{}_us", slug(name)),
-            Unit::Milliseconds => format!("{}_ms", slug(name)),
-            Unit::PerSecond => format!("{}_per_second", slug(name)),
-            Unit::Bytes => format!("{}_bytes", slug(name)),
-            Unit::Cores => format!("{}_cores", slug(name)),
-            Unit::Ratio | Unit::Count => slug(name),
+            Unit::Microseconds => match name.strip_prefix("cpu_") {
+                Some(rest) => format!("cpu_us_{rest}"),
+                None => format!("{name}_us"),
+            },
+            Unit::Milliseconds => format!("{name}_ms"),
+            Unit::PerSecond => format!("{name}_per_second"),
+            Unit::Bytes => format!("{name}_bytes"),
+            Unit::Cores => format!("{name}_cores"),
+            Unit::Ratio | Unit::Count => name,
         }
     }
 
@@ -141,72 +137,24 @@ impl Figure {
         }
     }
 
+    /// The lowest and the highest value, if they differ.
+    pub(crate) fn spread(&self) -> Option<String> {
+        let (low, high) = (self.unit.format(self.low), self.unit.format(self.high));
+        (self.low < self.high).then(|| format!("{low} … {high}"))
+    }
+
     pub(crate) fn set_target(&mut self, bound: Bound, value: f64, means: &str) {
-        let met = match bound {
-            Bound::AtMost => self.median <= value,
-            Bound::AtLeast => self.median >= value,
-        };
         self.target = Some(Target {
             bound,
             value,
             means: means.to_owned(),
-            met,
+            met: match bound {
+                Bound::AtMost => self.median <= value,
+                Bound::AtLeast => self.median >= value,
+            },
         });
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_have_about_three_significant_digits() {
-        for (value, shown) in [
-            (0.0, "0"),
-            (0.012_34, "0.0123"),
-            (0.123_4, "0.12"),
-            (12.34, "12.3"),
-            (123.4, "123"),
-            (1_234_567.8, "1,234,568"),
-            (-1_234.0, "-1,234"),
-            (-123.0, "-123"),
-        ] {
-            assert_eq!(number(value), shown);
-        }
-    }
-
-    #[test]
-    fn keys_contain_the_unit() {
-        for (name, unit, key) in [
-            ("steps", Unit::PerSecond, "steps_per_second"),
-            ("ratio to store", Unit::Ratio, "ratio_to_store"),
-            ("ratio to log", Unit::Ratio, "ratio_to_log"),
-            (
-                "ratio to 11 fdatasyncs",
-                Unit::Ratio,
-                "ratio_to_11_fdatasyncs",
-            ),
-            ("CPU per step", Unit::Microseconds, "cpu_us_per_step"),
-            ("run p99.9", Unit::Milliseconds, "run_p99_9_ms"),
-            ("memory, no runs", Unit::Bytes, "memory_no_runs_bytes"),
-            ("samples", Unit::Count, "samples"),
-        ] {
-            assert_eq!(Figure::of(name.to_owned(), unit, vec![1.0]).key(), key);
-        }
-    }
-
-    #[test]
-    fn a_target_is_a_lower_or_an_upper_bound() {
-        let mut figure = Figure::of("x".to_owned(), Unit::Count, vec![3.0, 1.0, 2.0]);
-        assert_eq!((figure.median, figure.low, figure.high), (2.0, 1.0, 3.0));
-        for (bound, value, met) in [
-            (Bound::AtMost, 2.0, true),
-            (Bound::AtMost, 1.9, false),
-            (Bound::AtLeast, 2.0, true),
-            (Bound::AtLeast, 2.1, false),
-        ] {
-            figure.set_target(bound, value, "");
-            assert_eq!(figure.target.as_ref().unwrap().met, met);
-        }
-    }
-}
+mod tests;

@@ -15,14 +15,13 @@
 mod arguments;
 mod case;
 mod command;
-mod cpu;
 mod disk_limits;
 mod figure;
 mod limits;
-mod memory;
 mod page;
 mod payload;
 mod plot;
+mod process;
 mod progress;
 mod results;
 mod scratch_directory;
@@ -33,9 +32,7 @@ mod store_location;
 mod svg;
 mod table;
 mod ten_step_run;
-mod usage_error;
 mod workloads;
 
-pub use arguments::BenchArguments;
+pub use arguments::{BenchArguments, UsageError};
 pub use command::run;
-pub use usage_error::UsageError;

@@ -3,55 +3,47 @@
 
 use std::time::Duration;
 
-use crate::disk_limits::{DiskSamples, StepBytes};
+use crate::disk_limits::DiskSamples;
 use crate::setup::Setup;
 use crate::store_alone::{StoreAlone, StoreSamples};
 use crate::store_location::StoreLocation;
 
 /// Measures the limits repeatedly, alternating with workflows.
-pub(crate) struct LimitProbe {
-    in_flight: u32,
-    /// The bytes to write to the disk. `None` for a database, whose disk may be on another machine.
-    bytes: Option<StepBytes>,
-    /// Duration of one measurement of the store.
-    store_length: Duration,
+pub(crate) struct LimitProbe<'a> {
+    setup: &'a Setup<'a>,
+    payload_bytes: usize,
+    /// Whether the store is a database, whose disk may be on another machine.
+    is_database: bool,
     /// Used in all rounds, so that it grows as the engine's store does.
     store_alone: StoreAlone,
 }
 
-impl LimitProbe {
+impl<'a> LimitProbe<'a> {
     pub(crate) fn open(
-        setup: &Setup<'_>,
+        setup: &'a Setup<'_>,
         location: &StoreLocation,
         in_flight: u32,
         payload_bytes: usize,
     ) -> anyhow::Result<Self> {
-        let seconds = setup.arguments.seconds as f64;
-        let bytes = match location {
-            StoreLocation::Directory(_) => Some(StepBytes::of(payload_bytes)?),
-            StoreLocation::Schema { .. } => None,
-        };
         Ok(Self {
-            in_flight,
-            bytes,
-            store_length: Duration::from_secs_f64((seconds / 10.0).clamp(0.3, 6.0)),
+            setup,
+            payload_bytes,
+            is_database: matches!(location, StoreLocation::Schema { .. }),
             store_alone: StoreAlone::open(location, payload_bytes, in_flight as usize)?,
         })
     }
 
-    pub(crate) fn measure(&mut self, group: f64, setup: &Setup<'_>) -> anyhow::Result<Limits> {
-        let group = (group.round() as usize).max(1);
-        let (in_flight, progress) = (self.in_flight, &setup.progress);
-        let disk = match &self.bytes {
-            Some(bytes) => {
-                progress.stage(&format!("{in_flight} in flight: measuring the disk"));
-                let (directory, length) = (setup.scratch.fresh("disk")?, setup.disk_length());
-                Some(DiskSamples::measure(&directory, bytes, group, length)?)
-            }
-            None => None,
+    pub(crate) fn measure(&mut self, group: f64) -> anyhow::Result<Limits> {
+        let (setup, group) = (self.setup, (group.round() as usize).max(1));
+        let disk = match self.is_database {
+            true => None,
+            false => Some(setup.measure_disk(self.payload_bytes, Some(group))?),
         };
-        progress.stage(&format!("{in_flight} in flight: measuring the store"));
-        let store = self.store_alone.measure(group, self.store_length)?;
+        setup.stage("measuring the store");
+        let seconds = (setup.arguments.seconds as f64 / 10.0).clamp(0.3, 6.0);
+        let store = self
+            .store_alone
+            .measure(group, Duration::from_secs_f64(seconds))?;
         Ok(Limits { disk, store })
     }
 }
@@ -63,7 +55,6 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Combines the samples of two measurements.
     pub(crate) fn combined_with(&self, other: &Self) -> Self {
         let mut all = self.clone();
         if let (Some(all), Some(other)) = (&mut all.disk, &other.disk) {

@@ -5,10 +5,11 @@ use std::path::Path;
 
 use anyhow::Context;
 
+use crate::arguments::UsageError;
+use crate::case::Case;
 use crate::figure::Figure;
 use crate::plot::CHARTS;
 use crate::results::{Measured, Results};
-use crate::usage_error::UsageError;
 
 /// The lines that enclose the figures in a page.
 const BEGIN: &str = "<!-- figures: begin -->";
@@ -52,8 +53,8 @@ pub(crate) fn markdown(results: &Results, charts: Option<&str>) -> String {
             }
         }
         let Some(folder) = charts else { continue };
-        for chart in &CHARTS {
-            if chart.workload == measured.workload && chart.has_figures_in(results) {
+        for chart in CHARTS {
+            if chart.workload == measured.workload && chart.draw(results).is_some() {
                 let _ = write!(text, "\n![{}]({folder}/{}.svg)\n", chart.title, chart.name);
             }
         }
@@ -61,7 +62,6 @@ pub(crate) fn markdown(results: &Results, charts: Option<&str>) -> String {
     text
 }
 
-/// Renders the table of targets.
 fn targets(results: &Results, text: &mut String) {
     text.push_str(
         "| workload | case | figure | target | measured | |\n|---|---|---|---|---|---|\n",
@@ -91,9 +91,8 @@ fn targets(results: &Results, text: &mut String) {
 /// Renders the figures of a workload with a column per case. Consecutive cases with the same
 /// figures share a table.
 fn figures(measured: &Measured, text: &mut String) {
-    let names = |case: &crate::case::Case| -> Vec<String> {
-        case.figures.iter().map(|it| it.name.clone()).collect()
-    };
+    let names =
+        |case: &Case| -> Vec<String> { case.figures.iter().map(|it| it.name.clone()).collect() };
     for group in measured
         .cases
         .chunk_by(|one, other| names(one) == names(other))
@@ -111,10 +110,9 @@ fn figures(measured: &Measured, text: &mut String) {
 }
 
 fn with_spread(figure: &Figure) -> String {
-    let format = |value| figure.unit.format(value);
-    if figure.low < figure.high {
-        let (low, high) = (format(figure.low), format(figure.high));
-        return format!("{} ({low} … {high})", format(figure.median));
+    let median = figure.unit.format(figure.median);
+    match figure.spread() {
+        Some(spread) => format!("{median} ({spread})"),
+        None => median,
     }
-    format(figure.median)
 }

@@ -5,9 +5,8 @@ use std::path::Path;
 
 use anyhow::Context;
 
-use crate::case::Case;
 use crate::results::Results;
-use crate::svg::{Bar, BarChart};
+use crate::svg::BarChart;
 
 /// A chart of some figures, over all cases of a workload that have them.
 pub(crate) struct Chart {
@@ -18,95 +17,48 @@ pub(crate) struct Chart {
     figures: &'static [&'static str],
 }
 
-pub(crate) const CHARTS: [Chart; 9] = [
-    Chart {
-        name: "throughput",
-        workload: "throughput",
-        title: "Durable steps per second",
-        figures: &["steps", "store alone", "bare log"],
-    },
-    Chart {
-        name: "cpu",
-        workload: "throughput",
-        title: "Processor time per step",
-        figures: &["CPU per step", "store alone, CPU per step"],
-    },
-    Chart {
-        name: "payload",
-        workload: "payload",
-        title: "Processor time per step, by result size",
-        figures: &["CPU per step", "store alone, CPU per step"],
-    },
-    Chart {
-        name: "remote",
-        workload: "remote",
-        title: "Durable steps per second, executed by a worker over HTTP",
-        figures: &["steps"],
-    },
-    Chart {
-        name: "fanout",
-        workload: "fanout",
-        title: "One run with many parallel operations",
-        figures: &["run p50", "run p99"],
-    },
-    Chart {
-        name: "replay",
-        workload: "replay",
-        title: "Time to resume a cold run, per step",
-        figures: &["resume per step"],
-    },
-    Chart {
-        name: "loop",
-        workload: "loop",
-        title: "Time to resume a long loop",
-        figures: &["resume"],
-    },
-    Chart {
-        name: "appends",
-        workload: "stream",
-        title: "Appends to streams per second, over HTTP",
-        figures: &["appends", "bare log"],
-    },
-    Chart {
-        name: "delivery",
-        workload: "stream",
-        title: "Delivery latency from append to reader",
-        figures: &["delivered p50", "delivered p99", "delivered p99.9"],
-    },
-];
+/// One row per chart: `name of workload: title, figures`.
+macro_rules! charts {
+    ($($name:literal of $workload:literal: $title:literal, $figures:expr;)*) => {
+        pub(crate) const CHARTS: &[Chart] = &[$(Chart {
+            name: $name,
+            workload: $workload,
+            title: $title,
+            figures: &$figures,
+        }),*];
+    };
+}
+
+charts! {
+    "throughput" of "throughput": "Durable steps per second", ["steps", "store alone", "bare log"];
+    "cpu" of "throughput": "Processor time per step", ["CPU per step", "store alone, CPU per step"];
+    "payload" of "payload": "Processor time per step, by result size", ["CPU per step", "store alone, CPU per step"];
+    "remote" of "remote": "Durable steps per second, executed by a worker over HTTP", ["steps"];
+    "fanout" of "fanout": "One run with many parallel operations", ["run p50", "run p99"];
+    "replay" of "replay": "Time to resume a cold run, per step", ["resume per step"];
+    "loop" of "loop": "Time to resume a long loop", ["resume"];
+    "appends" of "stream": "Appends to streams per second, over HTTP", ["appends", "bare log"];
+    "delivery" of "stream": "Delivery latency from append to reader", ["delivered p50", "delivered p99", "delivered p99.9"];
+}
 
 impl Chart {
     /// Returns `None` if the results do not contain the figures of this chart.
-    fn draw(&self, results: &Results) -> Option<BarChart> {
-        let of_workload = results.workloads.iter();
-        let cases = of_workload
-            .filter(|measured| measured.workload == self.workload)
-            .flat_map(|measured| &measured.cases);
-        let groups: Vec<_> = cases
-            .filter_map(|case| Some((case.case.clone(), self.bars(case)?)))
-            .collect();
-        (!groups.is_empty()).then(|| BarChart {
-            title: self.title.to_owned(),
-            legend: self.figures.iter().map(ToString::to_string).collect(),
+    pub(crate) fn draw<'a>(&self, results: &'a Results) -> Option<BarChart<'a>> {
+        let of_workload = results
+            .workloads
+            .iter()
+            .filter(|it| it.workload == self.workload);
+        let cases = of_workload.flat_map(|measured| &measured.cases);
+        let groups = cases.filter_map(|case| {
+            let bars: Option<_> = self.figures.iter().map(|name| case.figure(name)).collect();
+            Some((case.case.as_str(), bars?))
+        });
+        let groups: Vec<_> = groups.collect();
+        (!groups.is_empty()).then_some(BarChart {
+            title: self.title,
+            legend: self.figures,
             groups,
         })
-    }
-
-    fn bars(&self, case: &Case) -> Option<Vec<Bar>> {
-        let bars = self.figures.iter().map(|name| {
-            let figure = case.figure(name)?;
-            Some(Bar {
-                value: figure.median,
-                low: figure.low,
-                high: figure.high,
-                label: figure.unit.format(figure.median),
-            })
-        });
-        bars.collect()
-    }
-
-    pub(crate) fn has_figures_in(&self, results: &Results) -> bool {
-        self.draw(results).is_some()
     }
 }
 
@@ -114,7 +66,7 @@ impl Chart {
 pub(crate) fn plot(results: &Results, folder: &Path) -> anyhow::Result<()> {
     let cannot = || format!("cannot write to {}", folder.display());
     std::fs::create_dir_all(folder).with_context(cannot)?;
-    for chart in &CHARTS {
+    for chart in CHARTS {
         let Some(bars) = chart.draw(results) else {
             continue;
         };

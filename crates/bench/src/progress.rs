@@ -13,7 +13,6 @@ impl Progress {
         }
     }
 
-    /// Announces the next stage.
     pub(crate) fn stage(&self, text: &str) {
         // The benchmark continues if stderr is closed.
         let _ = if self.is_terminal {

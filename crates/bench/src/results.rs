@@ -8,11 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::arguments::{BenchArguments, cores};
 use crate::case::Case;
 
-/// The figures of one workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Measured {
     pub(crate) workload: String,
-    /// One-line description.
     pub(crate) about: String,
     pub(crate) cases: Vec<Case>,
 }
@@ -48,7 +46,6 @@ impl Results {
         serde_json::from_str(&text).with_context(cannot)
     }
 
-    /// Writes formatted JSON.
     pub(crate) fn write(&self, path: &Path) -> anyhow::Result<()> {
         let mut text = serde_json::to_string_pretty(self)?;
         text.push('\n');

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use crate::usage_error::UsageError;
+use crate::arguments::UsageError;
 
 const PREFIX: &str = "everstep-bench-";
 

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use tokio::runtime::Runtime;
 
 use crate::arguments::BenchArguments;
-use crate::disk_limits::{DiskSamples, StepBytes};
+use crate::disk_limits::{DiskSamples, bare_log, bare_syncs, step_bytes};
 use crate::progress::Progress;
 use crate::scratch_directory::ScratchDirectory;
 
@@ -38,12 +38,13 @@ impl<'a> Setup<'a> {
         })
     }
 
+    pub(crate) fn stage(&self, text: impl AsRef<str>) {
+        self.progress.stage(text.as_ref());
+    }
+
     pub(crate) fn rounds(&self) -> u32 {
-        if self.arguments.seconds < ROUNDS_FROM_SECONDS {
-            1
-        } else {
-            ROUNDS
-        }
+        let is_short = self.arguments.seconds < ROUNDS_FROM_SECONDS;
+        if is_short { 1 } else { ROUNDS }
     }
 
     pub(crate) fn round_length(&self) -> Duration {
@@ -57,11 +58,6 @@ impl<'a> Setup<'a> {
 
     pub(crate) fn payload_bytes(&self) -> usize {
         self.arguments.payload_bytes as usize
-    }
-
-    /// Duration of each measurement of the disk.
-    pub(crate) fn disk_length(&self) -> Duration {
-        Duration::from_secs_f64((self.arguments.seconds as f64 / 60.0).clamp(0.25, 1.0))
     }
 
     /// The value of `--runs`, or the workload's default.
@@ -89,21 +85,26 @@ impl<'a> Setup<'a> {
         runtime(self.arguments.workers())
     }
 
-    /// The runtime that executes workflow code and clients.
-    pub(crate) fn runtime_with_clients(&self) -> std::io::Result<Runtime> {
-        runtime(self.arguments.workers_and_clients())
-    }
-
     /// Measures bare syncs.
     pub(crate) fn measure_sync(&self) -> anyhow::Result<DiskSamples> {
-        self.progress.stage("measuring the disk");
-        let bytes = StepBytes::of(self.payload_bytes())?;
-        let directory = self.scratch.fresh("disk")?;
-        Ok(DiskSamples::measure_syncs(
-            &directory,
-            &bytes,
-            self.disk_length(),
-        )?)
+        self.measure_disk(self.payload_bytes(), None)
+    }
+
+    /// Measures bare syncs and, if a group size is given, a bare log.
+    pub(crate) fn measure_disk(
+        &self,
+        payload_bytes: usize,
+        group: Option<usize>,
+    ) -> anyhow::Result<DiskSamples> {
+        self.stage("measuring the disk");
+        let (folder, step) = (self.scratch.fresh("disk")?, step_bytes(payload_bytes)?);
+        let seconds = (self.arguments.seconds as f64 / 60.0).clamp(0.25, 1.0);
+        let length = Duration::from_secs_f64(seconds);
+        let log = group.map(|group| bare_log(&folder, &step, group, length));
+        Ok(DiskSamples {
+            log_per_second: log.transpose()?.unwrap_or_default(),
+            fdatasync_us: bare_syncs(&folder, &step, length)?,
+        })
     }
 }
 

@@ -14,20 +14,22 @@ use everstep::journal::{Body, Generation, Location, Record, RecordNumber};
 use everstep::{Name, Payload, RunId, RunStatus};
 use everstep_model::{ExecutorSeq, NodeId, Nonce, Seed, StreamName, StreamNumber};
 use everstep_store::{
-    AppendCommit, BoxFuture, Claim, Clock, Commit, CreateCommit, Executor, Fence, Lease, Outcome,
-    RunRow, Store, StoreError,
+    AppendCommit, Claim, Clock, Commit, CreateCommit, Executor, Fence, Lease, Outcome, RunRow,
+    Store,
 };
 
-use crate::cpu;
 use crate::payload::RandomTexts;
+use crate::process::CpuTimer;
 use crate::statistics::{SlicedRate, ratio};
-use crate::store_location::StoreLocation;
-use crate::store_location::SystemClock;
+use crate::store_location::{StoreLocation, SystemClock};
 use crate::ten_step_run::{STEP_NAMES, STEPS_PER_RUN, step_records};
 
-/// Longer than any benchmark.
-const LEASE: Duration = Duration::from_secs(1_000_000);
 const NODE: NodeId = NodeId(1);
+/// Longer than any benchmark.
+const LEASE: Lease = Lease {
+    node: NODE,
+    ttl: Duration::from_secs(1_000_000),
+};
 /// Unmeasured batches at the start of each measurement.
 const WARM_UP_BATCHES: usize = 20;
 
@@ -53,7 +55,6 @@ struct Run {
     steps: u64,
 }
 
-/// A store and its streams.
 pub(crate) struct StoreAlone {
     store: Arc<dyn Store>,
     runtime: tokio::runtime::Runtime,
@@ -79,20 +80,14 @@ impl StoreAlone {
             runs: Vec::with_capacity(streams),
             next: 0,
             step_names: STEP_NAMES
-                .iter()
-                .map(|name| Name::new(*name))
+                .into_iter()
+                .map(Name::new)
                 .collect::<Result<_, _>>()?,
             texts: RandomTexts::of_json_bytes(payload_bytes),
         };
-        let lease = Lease {
-            node: NODE,
-            ttl: LEASE,
-        };
-        driver.wait(driver.store.renew(lease))?;
-        let batch = (0..streams)
-            .map(creation)
-            .collect::<anyhow::Result<Vec<_>>>()?;
-        for outcome in driver.wait(driver.store.commit(&batch))? {
+        driver.runtime.block_on(driver.store.renew(LEASE))?;
+        let batch: anyhow::Result<Vec<_>> = (0..streams).map(creation).collect();
+        for outcome in driver.runtime.block_on(driver.store.commit(&batch?))? {
             let Outcome::Committed {
                 stream,
                 taken: Some(fence),
@@ -101,11 +96,10 @@ impl StoreAlone {
             else {
                 bail!("the store refused to create a stream: {outcome:?}");
             };
-            let steps = 0;
             driver.runs.push(Run {
                 stream,
                 fence,
-                steps,
+                steps: 0,
             });
         }
         Ok(driver)
@@ -122,25 +116,21 @@ impl StoreAlone {
             self.commit(&batch)?;
         }
         let (mut rate, mut steps, mut build_cpu) = (SlicedRate::default(), 0, Duration::ZERO);
-        let (begun, cpu) = (Instant::now(), cpu::used());
+        let (begun, cpu) = (Instant::now(), CpuTimer::start());
         while begun.elapsed() < length {
-            let own_cpu = cpu::used_by_this_thread();
+            let own_cpu = CpuTimer::start_for_thread();
             let batch = self.next_batch(group)?;
-            build_cpu += cpu::used_by_this_thread().saturating_sub(own_cpu);
+            build_cpu += own_cpu.elapsed();
             let committing = Instant::now();
             self.commit(&batch)?;
             rate.add(batch.len() as u64, committing.elapsed());
             steps += batch.len();
         }
-        let used = cpu::used().saturating_sub(cpu).saturating_sub(build_cpu);
+        let used = cpu.elapsed().saturating_sub(build_cpu);
         Ok(StoreSamples {
             steps_per_second: rate.into_rates(),
             cpu_us_per_step: vec![ratio(used.as_secs_f64() * 1e6, steps as f64)],
         })
-    }
-
-    fn wait<T>(&self, future: BoxFuture<'_, Result<T, StoreError>>) -> Result<T, StoreError> {
-        self.runtime.block_on(future)
     }
 
     /// Builds a batch with one step for each of the next `group` runs.
@@ -173,7 +163,7 @@ impl StoreAlone {
     }
 
     fn commit(&self, batch: &[Commit]) -> anyhow::Result<()> {
-        for outcome in self.wait(self.store.commit(batch))? {
+        for outcome in self.runtime.block_on(self.store.commit(batch))? {
             if !matches!(outcome, Outcome::Committed { .. }) {
                 bail!("the store refused a step: {outcome:?}");
             }

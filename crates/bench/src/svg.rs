@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::figure::Figure;
+
 const WIDTH: f64 = 760.0;
 const LEFT: f64 = 190.0;
 /// The width of the longest bar; the rest is for its label.
@@ -10,25 +12,17 @@ const TOP: f64 = 54.0;
 const BAR: f64 = 18.0;
 const GAP: f64 = 14.0;
 const LEGEND_STEP: f64 = 190.0;
-/// The colours of the bars within a group.
 const COLOURS: [&str; 4] = ["#2563eb", "#f59e0b", "#10b981", "#8b5cf6"];
 
-pub(crate) struct Bar {
-    pub(crate) value: f64,
-    pub(crate) low: f64,
-    pub(crate) high: f64,
-    pub(crate) label: String,
-}
-
-/// A chart whose groups all have the same bars.
-pub(crate) struct BarChart {
-    pub(crate) title: String,
+/// A chart whose groups all have the same figures, one bar each.
+pub(crate) struct BarChart<'a> {
+    pub(crate) title: &'a str,
     /// The names of the bars within a group.
-    pub(crate) legend: Vec<String>,
-    pub(crate) groups: Vec<(String, Vec<Bar>)>,
+    pub(crate) legend: &'a [&'a str],
+    pub(crate) groups: Vec<(&'a str, Vec<&'a Figure>)>,
 }
 
-impl BarChart {
+impl BarChart<'_> {
     pub(crate) fn to_svg(&self) -> String {
         let highest = self.all().map(|bar| bar.high).fold(0.0, f64::max);
         let scale = if highest > 0.0 { BARS / highest } else { 0.0 };
@@ -39,14 +33,14 @@ impl BarChart {
              viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
              <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
         );
-        text(&mut svg, 12.0, 22.0, "font-size=\"15\"", &self.title);
+        text(&mut svg, 12.0, 22.0, "font-size=\"15\"", self.title);
         self.draw_legend(&mut svg);
         let mut y = TOP;
         for (label, bars) in &self.groups {
             let middle = y + bars.len() as f64 * BAR / 2.0 + 4.0;
             text(&mut svg, LEFT - 10.0, middle, "text-anchor=\"end\"", label);
             for (bar, colour) in bars.iter().zip(COLOURS) {
-                bar.draw(&mut svg, y, scale, colour);
+                draw_bar(&mut svg, bar, y, scale, colour);
                 y += BAR;
             }
             y += GAP;
@@ -55,8 +49,10 @@ impl BarChart {
         svg
     }
 
-    fn all(&self) -> impl Iterator<Item = &Bar> {
-        self.groups.iter().flat_map(|(_, bars)| bars)
+    fn all(&self) -> impl Iterator<Item = &Figure> {
+        self.groups
+            .iter()
+            .flat_map(|(_, bars)| bars.iter().copied())
     }
 
     fn draw_legend(&self, svg: &mut String) {
@@ -73,24 +69,22 @@ impl BarChart {
     }
 }
 
-impl Bar {
-    fn draw(&self, svg: &mut String, y: f64, scale: f64, colour: &str) {
-        let (length, height) = (self.value * scale, BAR - 4.0);
+fn draw_bar(svg: &mut String, figure: &Figure, y: f64, scale: f64, colour: &str) {
+    let (length, height) = (figure.median * scale, BAR - 4.0);
+    let _ = writeln!(
+        svg,
+        "<rect x=\"{LEFT}\" y=\"{y:.1}\" width=\"{length:.1}\" height=\"{height}\" fill=\"{colour}\"/>"
+    );
+    let (low, high) = (LEFT + figure.low * scale, LEFT + figure.high * scale);
+    let middle = y + height / 2.0;
+    if figure.low < figure.high {
         let _ = writeln!(
             svg,
-            "<rect x=\"{LEFT}\" y=\"{y:.1}\" width=\"{length:.1}\" height=\"{height}\" fill=\"{colour}\"/>"
+            "<line x1=\"{low:.1}\" y1=\"{middle:.1}\" x2=\"{high:.1}\" y2=\"{middle:.1}\" stroke=\"#111827\"/>"
         );
-        let (low, high) = (LEFT + self.low * scale, LEFT + self.high * scale);
-        let middle = y + height / 2.0;
-        if self.low < self.high {
-            let _ = writeln!(
-                svg,
-                "<line x1=\"{low:.1}\" y1=\"{middle:.1}\" x2=\"{high:.1}\" y2=\"{middle:.1}\" stroke=\"#111827\"/>"
-            );
-        }
-        let beside = LEFT + self.value.max(self.high) * scale + 6.0;
-        text(svg, beside, middle + 4.0, "", &self.label);
     }
+    let label = figure.unit.format(figure.median);
+    text(svg, high + 6.0, middle + 4.0, "", &label);
 }
 
 fn text(svg: &mut String, x: f64, y: f64, style: &str, words: &str) {
@@ -105,28 +99,4 @@ fn text(svg: &mut String, x: f64, y: f64, style: &str, words: &str) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bars_are_scaled_to_the_longest_and_text_is_escaped() {
-        let bar = |value: f64| Bar {
-            value,
-            low: value,
-            high: value,
-            label: value.to_string(),
-        };
-        let chart = BarChart {
-            title: "a < b".to_owned(),
-            legend: vec!["steps".to_owned()],
-            groups: vec![
-                ("one".to_owned(), vec![bar(5.0)]),
-                ("two".to_owned(), vec![bar(10.0)]),
-            ],
-        };
-        let svg = chart.to_svg();
-        assert!(svg.contains("a &lt; b"), "{svg}");
-        assert!(svg.contains("width=\"215.0\"") && svg.contains("width=\"430.0\""));
-        assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
-    }
-}
+mod tests;

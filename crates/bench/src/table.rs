@@ -33,12 +33,8 @@ fn lines(case: &Case, text: &mut String) {
     for figure in &case.figures {
         let value = figure.unit.format(figure.median);
         let mut line = format!("    {:<names$}  {value:>values$}", figure.name);
-        if figure.low < figure.high {
-            let (low, high) = (
-                figure.unit.format(figure.low),
-                figure.unit.format(figure.high),
-            );
-            line.push_str(&format!("   {low} … {high}"));
+        if let Some(spread) = figure.spread() {
+            line.push_str(&format!("   {spread}"));
         }
         if let Some(target) = &figure.target {
             let verdict = case.verdict(target);
@@ -57,38 +53,4 @@ fn lines(case: &Case, text: &mut String) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::case::Rounds;
-    use crate::figure::{Bound, Unit};
-    use crate::results::Measured;
-
-    #[test]
-    fn each_figure_has_a_line_with_its_spread_and_its_target() {
-        let mut rounds = Rounds::default();
-        rounds.add("fdatasync", Unit::Microseconds, 200.0);
-        rounds.add("run", Unit::Milliseconds, 2.0);
-        rounds.add("run", Unit::Milliseconds, 4.0);
-        let case = rounds.into_case("alone");
-        let case = case.with_target("run", Bound::AtMost, 3.0, "three");
-        let results = Results {
-            version: "1".to_owned(),
-            cores: 2,
-            workers: 2,
-            seconds: 1,
-            payload_bytes: 100,
-            workloads: vec![Measured {
-                workload: "start".to_owned(),
-                about: "starts".to_owned(),
-                cases: vec![case],
-            }],
-        };
-        let expected = "\
-start: starts
-
-  alone
-    fdatasync  200 µs
-    run          4 ms   2 ms … 4 ms   target ≤ 3 ms (three): MISSED";
-        assert_eq!(table(&results), expected);
-    }
-}
+mod tests;

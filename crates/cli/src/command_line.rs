@@ -1,7 +1,10 @@
 //! The command line as `--help` shows it, and the dispatch to the commands.
 
+use std::future::Future;
+
 use clap::{CommandFactory, Parser, Subcommand};
 use everstep_model::Verb;
+use tokio::runtime::Builder;
 
 use crate::arguments::GlobalOptions;
 use crate::commands::control::{Cancel, Fail, Fork, Restart, StepResult, Targets};
@@ -9,7 +12,6 @@ use crate::commands::{self, control};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::hosting::log_warnings;
-use crate::runtime::{block_on, block_on_all_cores};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -60,7 +62,7 @@ pub(crate) enum Command {
     Why(commands::why::Why),
     /// Send an event to a run
     Send(commands::send::Send),
-    /// Answer a question of a run; the first valid answer wins
+    /// Answer an rpc of a run; the first valid answer wins
     Answer(commands::answer::Answer),
     /// Pause runs after their steps in flight
     Pause(Targets),
@@ -146,6 +148,18 @@ impl Command {
 fn plain(verb: Verb, targets: &Targets, global: &GlobalOptions) -> anyhow::Result<Exit> {
     let context = Context::new(global)?;
     block_on(control::apply(verb.with_rollback(true), targets, &context))
+}
+
+/// Runs a command without an engine, on the current thread.
+fn block_on(command: impl Future<Output = anyhow::Result<Exit>>) -> anyhow::Result<Exit> {
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(command)
+}
+
+/// Runs a command with an engine, on all cores.
+fn block_on_all_cores(command: impl Future<Output = anyhow::Result<Exit>>) -> anyhow::Result<Exit> {
+    let runtime = Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(command)
 }
 
 #[cfg(test)]

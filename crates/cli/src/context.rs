@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use anyhow::Context as _;
 use everstep_protocol::Secret;
 use everstep_protocol::client::{Connection, HttpOptions, HttpTransport};
 
@@ -17,10 +16,7 @@ pub(crate) struct Context {
 impl Context {
     pub(crate) fn new(global: &GlobalOptions) -> anyhow::Result<Self> {
         let config = global.config(Vec::new())?;
-        let roots = config.path("root_certificate").map(|path| {
-            std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))
-        });
-        let roots = roots.transpose()?;
+        let roots = config.file("root_certificate")?;
         let transport = HttpTransport::with_roots(HttpOptions::default(), roots.as_deref())?;
         let url = config.text("server").unwrap_or_default();
         let mut server = Connection::over(Arc::new(transport), url)?;

@@ -5,10 +5,10 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::Error;
-use everstep::errors::StoreError;
-use everstep::errors::{OpenError, ReadError};
-use everstep::{ErrorCode, WaitError};
+use everstep::ErrorCode;
+use everstep::errors::CodedError;
 use everstep_protocol::client::{CallError, InvalidUrl};
+use everstep_server::KeyError;
 use serde_json::json;
 
 use crate::error_pages;
@@ -42,17 +42,14 @@ fn as_json(error: &Error) -> String {
 }
 
 fn as_text(error: &Error) -> String {
-    let code = code_of(error);
-    let mut text = format!("error: {error:#}");
-    if let Some(code) = code {
-        text.push_str(&format!(" [{code}]"));
-    }
-    if let Some(remedy) = remedy_of(error) {
-        text.push_str(&format!("\n\n{remedy}"));
-    }
-    if let Some(code) = code {
-        text.push_str(&format!("\n\nMore: everstep explain {code}"));
-    }
+    let (code, remedy) = (code_of(error), remedy_of(error).unwrap_or_default());
+    let text = match code {
+        Some(code) => {
+            format!("error: {error:#} [{code}]\n\n{remedy}\n\nMore: everstep explain {code}")
+        }
+        None if remedy.is_empty() => format!("error: {error:#}"),
+        None => format!("error: {error:#}\n\n{remedy}"),
+    };
     let text: Vec<String> = text.lines().map(escape_controls).collect();
     text.join("\n")
 }
@@ -68,11 +65,9 @@ fn exit_code(error: &Error, code: Option<ErrorCode>) -> u8 {
     if error.is::<UsageError>() || error.is::<InvalidUrl>() {
         return 2;
     }
-    if let Some(call) = error
-        .chain()
-        .find_map(|cause| cause.downcast_ref::<CallError>())
-    {
-        return match call.status() {
+    let mut causes = error.chain();
+    match causes.find_map(|cause| cause.downcast_ref::<CallError>()) {
+        Some(call) => match call.status() {
             None => 4,
             Some(401 | 403) => 5,
             // The run exists. It does not accept the event or the answer.
@@ -81,18 +76,39 @@ fn exit_code(error: &Error, code: Option<ErrorCode>) -> u8 {
             Some(404) => 6,
             Some(400..500) => 7,
             Some(_) => 1,
-        };
+        },
+        None => code.map_or(1, exit_code_of),
     }
+}
+
+/// The exit code for an error of an engine in this process.
+fn exit_code_of(code: ErrorCode) -> u8 {
     match code {
-        Some(
-            ErrorCode::StoreLocked
-            | ErrorCode::StoreNewer
-            | ErrorCode::StoreCorrupt
-            | ErrorCode::StoreFull
-            | ErrorCode::StoreUnavailable
-            | ErrorCode::StorePoisoned
-            | ErrorCode::StoreUnsafe,
-        ) => 3,
+        ErrorCode::StoreLocked
+        | ErrorCode::StoreNewer
+        | ErrorCode::StoreCorrupt
+        | ErrorCode::StoreFull
+        | ErrorCode::StoreUnavailable
+        | ErrorCode::StorePoisoned
+        | ErrorCode::StoreUnsafe => 3,
+        ErrorCode::ServerUnreachable => 4,
+        ErrorCode::Unauthenticated | ErrorCode::TokenExpired | ErrorCode::Forbidden => 5,
+        ErrorCode::UnknownRun
+        | ErrorCode::UnknownWorkflow
+        | ErrorCode::UnknownOperation
+        | ErrorCode::UnknownKey => 6,
+        ErrorCode::InvalidName
+        | ErrorCode::InvalidRunId
+        | ErrorCode::InvalidOptions
+        | ErrorCode::PayloadTooLarge
+        | ErrorCode::Unserializable
+        | ErrorCode::RunExists
+        | ErrorCode::RunFinished
+        | ErrorCode::EventNotAccepted
+        | ErrorCode::TooManyEvents
+        | ErrorCode::RpcNotOpen
+        | ErrorCode::SchemaMismatch
+        | ErrorCode::WrongState => 7,
         _ => 1,
     }
 }
@@ -100,19 +116,13 @@ fn exit_code(error: &Error, code: Option<ErrorCode>) -> u8 {
 /// Returns the code of the first error in the chain that has one.
 fn code_of(error: &Error) -> Option<ErrorCode> {
     error.chain().find_map(|cause| {
-        if let Some(error) = cause.downcast_ref::<StoreError>() {
+        if let Some(call) = cause.downcast_ref::<CallError>() {
+            return call.code();
+        }
+        if let Some(KeyError::Failed(error)) = cause.downcast_ref() {
             return Some(error.code());
         }
-        if let Some(error) = cause.downcast_ref::<ReadError>() {
-            return Some(error.code());
-        }
-        if let Some(error) = cause.downcast_ref::<WaitError>() {
-            return Some(error.code());
-        }
-        if let Some(error) = cause.downcast_ref::<CallError>() {
-            return error.code();
-        }
-        cause.downcast_ref::<OpenError>().map(OpenError::code)
+        everstep::errors::code_of(cause)
     })
 }
 
@@ -122,56 +132,4 @@ fn is_broken_pipe(error: &Error) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use everstep_protocol::Problem;
-    use everstep_protocol::client::TransportError;
-
-    use super::*;
-
-    #[test]
-    fn an_unusable_store_has_its_own_exit_code() {
-        let place = "here".to_owned();
-        let error = Error::from(OpenError::Store(StoreError::Locked { place }));
-        let code = code_of(&error);
-        assert_eq!(code, Some(ErrorCode::StoreLocked));
-        assert_eq!(exit_code(&error, code), 3);
-    }
-
-    #[test]
-    fn http_statuses_map_to_exit_codes() {
-        for (status, expected) in [(401, 5), (403, 5), (404, 6), (409, 7), (422, 7), (503, 1)] {
-            let problem = Problem::new(status, "No", "no");
-            let error = Error::from(CallError::Problem(problem)).context("the request failed");
-            assert_eq!(exit_code(&error, code_of(&error)), expected, "{status}");
-        }
-        for code in [ErrorCode::EventNotAccepted, ErrorCode::RpcNotOpen] {
-            let problem = Problem::new(404, "Not Found", "no").coded(code);
-            let error = Error::from(CallError::Problem(problem));
-            assert_eq!(exit_code(&error, code_of(&error)), 7, "{code}");
-        }
-        let address = "http://localhost".to_owned();
-        let unreachable = CallError::Transport(TransportError::ConnectionRefused { address });
-        assert_eq!(exit_code(&Error::from(unreachable), None), 4);
-    }
-
-    #[test]
-    fn json_and_text_have_the_same_content() {
-        let error = Error::from(UsageError {
-            what: "no".to_owned(),
-            remedy: "yes".to_owned(),
-        });
-        let json: serde_json::Value = serde_json::from_str(&as_json(&error)).unwrap();
-        let expected = json!({"message": "no", "code": null, "remedy": "yes", "exitCode": 2});
-        assert_eq!(json["error"], expected);
-        assert_eq!(as_text(&error), "error: no\n\nyes");
-    }
-
-    #[test]
-    fn a_usage_error_has_the_exit_code_of_clap() {
-        let error = Error::from(UsageError {
-            what: "no".to_owned(),
-            remedy: "yes".to_owned(),
-        });
-        assert_eq!(exit_code(&error, None), 2);
-    }
-}
+mod tests;

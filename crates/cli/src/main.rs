@@ -12,7 +12,6 @@ mod exit;
 mod hosting;
 mod output;
 mod runs;
-mod runtime;
 mod timeline;
 mod usage_error;
 

@@ -8,3 +8,12 @@ pub(crate) struct UsageError {
     pub(crate) what: String,
     pub(crate) remedy: String,
 }
+
+impl UsageError {
+    pub(crate) fn new(what: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self {
+            what: what.into(),
+            remedy: remedy.into(),
+        }
+    }
+}

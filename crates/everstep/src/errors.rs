@@ -1,6 +1,6 @@
 //! The errors of requests.
 //!
-//! Each operation has its own error, such as [`StartError`](crate::StartError), with a [`code`](ClientError::code) that is
+//! Each operation has its own error, such as [`StartError`], with a [`code`](ClientError::code) that is
 //! documented in `docs/errors`. The other types here carry the details.
 
 pub use everstep_engine::{
@@ -10,6 +10,7 @@ pub use everstep_engine::{
     StartError as StartRejection, TooManyEvents, Unavailable, UnknownOperation, UnknownRun,
     UnknownWorkflow, UnreadableJournal, WrongState,
 };
+use everstep_model::ErrorCode;
 pub use everstep_model::{InvalidDuration, InvalidName, InvalidRunId, PayloadError};
 pub use everstep_store::StoreError;
 
@@ -21,3 +22,53 @@ pub use crate::engine::OpenError;
 #[cfg(feature = "remote")]
 pub use crate::remote::ConnectError;
 pub use crate::workflow::RegisterError;
+
+use crate::client::code_of_request;
+
+/// Returns the stable code of any error of this crate, or `None` for other errors.
+///
+/// Use it where a program reports all of its errors in one place, as `dyn Error`.
+#[must_use]
+pub fn code_of(error: &(dyn std::error::Error + 'static)) -> Option<ErrorCode> {
+    code_of_request(error)
+        .or_else(|| code_of_coded(error))
+        .or_else(|| Some(error.downcast_ref::<ServerError>()?.code))
+}
+
+/// The errors with a code, except those of requests: `code_of_request` covers them.
+macro_rules! coded {
+    ($($name:ident,)*) => {
+        fn code_of_coded(error: &(dyn std::error::Error + 'static)) -> Option<ErrorCode> {
+            None$(.or_else(|| Some(error.downcast_ref::<$name>()?.code())))*
+        }
+
+        #[cfg(test)]
+        const CODED: &[&str] = &[$(stringify!($name)),*];
+    };
+}
+
+coded! {
+    AnswerRejection,
+    ControlRejection,
+    FindError,
+    InvalidOptions,
+    OpenError,
+    OtherGeneration,
+    OtherWorkflow,
+    PayloadError,
+    ReadRejection,
+    RegisterError,
+    RequestError,
+    RpcNotOpen,
+    SchemaMismatch,
+    SendRejection,
+    StartRejection,
+    StoreError,
+    Unavailable,
+    UnknownRun,
+    UnreadableJournal,
+    WaitError,
+}
+
+#[cfg(test)]
+mod tests;

@@ -5,10 +5,7 @@ use super::runner::Problem;
 use super::rust_text::{attributes, line_at, positions};
 
 const ATTRIBUTES: &[(&str, &str)] = &[
-    (
-        "ignore",
-        "`#[ignore]` switches a test off: mend it or remove it",
-    ),
+    ("ignore", "`#[ignore]` disables a test: fix it or remove it"),
     (
         "should_panic",
         "`#[should_panic]` passes on any panic: assert on the error instead",

@@ -29,7 +29,7 @@ pub(crate) fn check(repository: &Repository) -> Vec<Problem> {
     problems
 }
 
-/// Whether an absolute path starts here, rather than a longer path or an address going on.
+/// Whether this is the beginning of an absolute path, not the middle of a longer path or URL.
 fn starts_at(text: &str, at: usize) -> bool {
     let before = text.get(..at).and_then(|before| before.chars().next_back());
     !before.is_some_and(|c| c.is_alphanumeric() || "_-.~}>)*".contains(c))

@@ -10,6 +10,7 @@ mod code_map;
 mod error_pages;
 mod file_length;
 mod imports;
+mod language;
 mod layers;
 mod links;
 mod machine_paths;

@@ -16,7 +16,7 @@ pub(crate) fn check(repository: &Repository) -> Vec<Problem> {
             Problem::at(
                 &file.path,
                 1,
-                "must open with `//!` lines that say its job and its place",
+                "must open with `//!` lines that state its responsibility",
             )
         })
         .collect()

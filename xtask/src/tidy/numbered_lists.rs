@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::repository::{Repository, SourceFile};
 use super::runner::Problem;
-use super::rust_text::{is_word, line_at, positions};
+use super::rust_text::{comments, is_word, line_at, positions};
 
 /// Lists the planted bugs. Each description ends with the invariants that the bug breaks, such as `(14, 17)`.
 const PLANTED: &str = "crates/model/src/planted.rs";
@@ -145,14 +145,6 @@ fn invariants(file: &SourceFile) -> Vec<Citation> {
         }
     }
     found
-}
-
-/// The comments that have a line of their own, without their slashes.
-fn comments(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    (1..).zip(text.lines()).filter_map(|(line, text)| {
-        let comment = text.trim_start().strip_prefix("//")?;
-        Some((line, comment.trim_start_matches(['/', '!']).trim()))
-    })
 }
 
 /// The numbers at the beginning of the text: `1, 4 to 6 and 9` gives 1, 4, 5, 6 and 9.

@@ -4,18 +4,14 @@ use std::fmt;
 
 use super::repository::Repository;
 use super::{
-    banned_code, code_map, error_pages, file_length, layers, links, machine_paths, module_cycles,
-    module_docs, names, numbered_lists, sleeping, test_names, type_size,
+    banned_code, code_map, error_pages, file_length, language, layers, links, machine_paths,
+    module_cycles, module_docs, names, numbered_lists, sleeping, test_names, type_size,
 };
 use crate::failure::Failure;
 use crate::workspace;
 
-/// One rule.
-#[derive(Debug)]
-pub(crate) struct Rule {
-    pub(crate) name: &'static str,
-    pub(crate) check: fn(&Repository) -> Vec<Problem>,
-}
+/// The name of a rule and its function.
+type Rule = (&'static str, fn(&Repository) -> Vec<Problem>);
 
 /// A violation of a rule.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,85 +23,40 @@ pub(crate) struct Problem {
     pub(crate) message: String,
 }
 
-pub(crate) const RULES: &[Rule] = &[
-    Rule {
-        name: "module-docs",
-        check: module_docs::check,
-    },
-    Rule {
-        name: "file-length",
-        check: file_length::check,
-    },
-    Rule {
-        name: "banned-code",
-        check: banned_code::check,
-    },
-    Rule {
-        name: "names",
-        check: names::check,
-    },
-    Rule {
-        name: "test-names",
-        check: test_names::check,
-    },
-    Rule {
-        name: "sleeping",
-        check: sleeping::check,
-    },
-    Rule {
-        name: "error-pages",
-        check: error_pages::check,
-    },
-    Rule {
-        name: "numbered-lists",
-        check: numbered_lists::check,
-    },
-    Rule {
-        name: "links",
-        check: links::check,
-    },
-    Rule {
-        name: "code-map",
-        check: code_map::check,
-    },
-    Rule {
-        name: "machine-paths",
-        check: machine_paths::check,
-    },
-    Rule {
-        name: "layers",
-        check: layers::check,
-    },
-    Rule {
-        name: "module-cycles",
-        check: module_cycles::check,
-    },
-    Rule {
-        name: "type-size",
-        check: type_size::check,
-    },
+pub(super) const RULES: &[Rule] = &[
+    ("module-docs", module_docs::check),
+    ("file-length", file_length::check),
+    ("banned-code", banned_code::check),
+    ("names", names::check),
+    ("test-names", test_names::check),
+    ("sleeping", sleeping::check),
+    ("error-pages", error_pages::check),
+    ("numbered-lists", numbered_lists::check),
+    ("links", links::check),
+    ("code-map", code_map::check),
+    ("machine-paths", machine_paths::check),
+    ("language", language::check),
+    ("layers", layers::check),
+    ("module-cycles", module_cycles::check),
+    ("type-size", type_size::check),
 ];
 
 /// Applies every rule and prints every problem; fails if there was one.
 pub(crate) fn run() -> Result<(), Failure> {
     let repository = Repository::load(&workspace::root())?;
     let mut count: usize = 0;
-    for rule in RULES {
-        for problem in (rule.check)(&repository) {
-            println!("{problem} [{}]", rule.name);
+    for (name, check) in RULES {
+        for problem in check(&repository) {
+            println!("{problem} [{name}]");
             count += 1;
         }
     }
     if count > 0 {
-        return Err(Failure::new(format!(
-            "tidy found {count} problem(s), listed above"
-        )));
+        let message = format!("tidy found {count} problem(s), listed above");
+        return Err(Failure::new(message));
     }
-    println!(
-        "      {} files keep all {} rules",
-        repository.files().len(),
-        RULES.len()
-    );
+    let (files, rules) = (repository.files().len(), RULES.len());
+    println!("      {files} files keep all {rules} rules");
     Ok(())
 }
 

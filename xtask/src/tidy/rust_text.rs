@@ -45,7 +45,7 @@ pub(crate) fn line_at(text: &str, offset: usize) -> usize {
         + 1
 }
 
-/// Where `needle` stands as a whole word (or path, or macro call) of the code.
+/// Returns the offsets at which `needle` is a whole word, path or macro call.
 pub(crate) fn positions<'a>(code: &'a str, needle: &'a str) -> impl Iterator<Item = usize> + 'a {
     code.match_indices(needle)
         .map(|(at, _)| at)
@@ -59,6 +59,14 @@ pub(crate) fn positions<'a>(code: &'a str, needle: &'a str) -> impl Iterator<Ite
         })
 }
 
+/// The comments that have a line of their own, without their slashes.
+pub(crate) fn comments(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    (1..).zip(text.lines()).filter_map(|(line, text)| {
+        let comment = text.trim_start().strip_prefix("//")?;
+        Some((line, comment.trim_start_matches(['/', '!']).trim()))
+    })
+}
+
 /// The identifier that `text` starts with, if it does.
 pub(crate) fn leading_word(text: &str) -> &str {
     let end = text.find(|c: char| !is_word(c)).unwrap_or(text.len());
@@ -69,7 +77,7 @@ pub(crate) fn leading_word(text: &str) -> &str {
 #[derive(Debug)]
 pub(crate) struct Attribute<'a> {
     pub(crate) span: Range<usize>,
-    /// What stands between the brackets.
+    /// The text between the brackets.
     pub(crate) inner: &'a str,
 }
 
@@ -85,7 +93,7 @@ impl Attribute<'_> {
         path.rsplit("::").next().unwrap_or(path)
     }
 
-    /// Whether it is this attribute, directly or by way of `cfg_attr`.
+    /// Whether it is this attribute, directly or inside `cfg_attr`.
     pub(crate) fn applies(&self, name: &str) -> bool {
         self.name() == name
             || (self.name() == "cfg_attr" && positions(self.inner, name).next().is_some())
@@ -118,7 +126,7 @@ pub(crate) fn attributes(code: &str) -> Vec<Attribute<'_>> {
     found
 }
 
-/// The stretches of a file that only tests compile: `#[cfg(test)]` items and test functions.
+/// Returns the ranges of a file that only tests compile: `#[cfg(test)]` items and test functions.
 pub(crate) fn test_spans(code: &str) -> Vec<Range<usize>> {
     let marks = attributes(code)
         .into_iter()

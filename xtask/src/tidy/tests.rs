@@ -4,8 +4,8 @@ use super::allowance::Allowance;
 use super::repository::Repository;
 use super::runner::{Problem, RULES};
 use super::{
-    banned_code, code_map, error_pages, file_length, layers, links, machine_paths, module_docs,
-    names, numbered_lists, rust_text, sleeping, test_names, type_size,
+    banned_code, code_map, error_pages, file_length, language, layers, links, machine_paths,
+    module_docs, names, numbered_lists, rust_text, sleeping, test_names, type_size,
 };
 
 fn repository(files: &[(&str, &str)]) -> Repository {
@@ -62,6 +62,7 @@ fn breaking(rule: &str) -> Vec<(&'static str, String)> {
         "links" => text("README.md", "[a](b.md)"),
         "code-map" => text("ARCHITECTURE.md", "# Nothing"),
         "machine-paths" => text("README.md", &format!("see /{}/a", "root")),
+        "language" => text("xtask/src/a.rs", "//! Nobody reads this."),
         "layers" => text("crates/model/Cargo.toml", "[package]\nname = \"model\""),
         "module-cycles" => vec![
             (
@@ -84,23 +85,28 @@ fn breaking(rule: &str) -> Vec<(&'static str, String)> {
 
 #[test]
 fn every_rule_can_fail_alone() {
-    for broken in RULES {
-        let repository = Repository::from_texts(
-            breaking(broken.name)
-                .into_iter()
-                .map(|(path, text)| (path.to_owned(), text)),
-        );
-        for rule in RULES {
-            let found = !(rule.check)(&repository).is_empty();
-            assert_eq!(
-                found,
-                rule.name == broken.name,
-                "{} on {}",
-                rule.name,
-                broken.name
-            );
+    for (broken, _) in RULES {
+        let files = breaking(broken).into_iter();
+        let repository = Repository::from_texts(files.map(|(path, text)| (path.to_owned(), text)));
+        for (name, check) in RULES {
+            let found = !check(&repository).is_empty();
+            assert_eq!(found, name == broken, "{name} on {broken}");
         }
     }
+}
+
+#[test]
+fn comments_that_treat_code_as_a_person_are_found() {
+    let text = "//! Title\n// Whoever reads `this`.\nlet a = \"nobody\"; // nobody\n/// The user `nobody`.\n    // it is told so\n// nobody's";
+    let found = ["a.rs:2", "a.rs:5", "a.rs:6"];
+    expect(language::check, &[("a.rs", text), ("a.md", text)], &found);
+    let allowed = [Allowance {
+        path: "a.rs",
+        reason: "it is quoted",
+    }];
+    let problems = |text| language::check_with(&repository(&[("a.rs", text)]), &allowed);
+    assert_eq!(problems(text), []);
+    expect_message(&problems("//! Title"), "no longer needs its exception");
 }
 
 #[test]

@@ -6,26 +6,18 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use everstep::journal::Body;
-use everstep::{Accepts, Ctx, Engine, Event, Handle, Workflow, Workflows};
-use serde::{Deserialize, Serialize};
+use everstep::{Accepts, Ctx, Engine, Handle, Workflow, Workflows};
 
-use super::repeated::{LatencyBudget, measure_repeatedly};
+use super::repeated::LatencyBudget;
+use super::resuming::Go;
 use crate::case::Case;
 use crate::setup::Setup;
 
-const NAME: &str = "sent to completed";
 const BUDGET: LatencyBudget = LatencyBudget {
     syncs: 3.0,
     extra_ms: 0.3,
     name: "ratio to 3 fdatasyncs + 0.3 ms",
 };
-
-#[derive(Serialize, Deserialize)]
-struct Go;
-
-impl Event for Go {
-    const NAME: &'static str = "go";
-}
 
 struct WaitsForOne;
 
@@ -47,7 +39,7 @@ pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
     let engine = Engine::open(setup.scratch.fresh("engine")?)
         .workflows(Workflows::new().workflow(WaitsForOne));
     let engine = runtime.block_on(engine.start())?;
-    let rounds = measure_repeatedly(setup, &runtime, NAME, Some(BUDGET), async || {
+    let cases = BUDGET.measure(setup, &runtime, "sent to completed", async || {
         let run = engine.start::<WaitsForOne>(&()).await?;
         until_waiting(&run).await?;
         let sent = Instant::now();
@@ -56,9 +48,7 @@ pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
         Ok(sent.elapsed())
     })?;
     runtime.block_on(engine.shutdown());
-    Ok(vec![
-        BUDGET.add_target(rounds.into_case("one run at a time")),
-    ])
+    Ok(cases)
 }
 
 /// Returns when the record that the run waits for its event is durable.

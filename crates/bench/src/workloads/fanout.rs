@@ -5,14 +5,10 @@ use std::time::Instant;
 
 use everstep::{Ctx, Engine, Error, Payload, Result, Workflow, Workflows};
 use futures_util::future::try_join_all;
-use tokio::runtime::Runtime;
 
 use super::repeated::measure_repeatedly;
 use crate::case::Case;
-use crate::figure::Bound;
 use crate::setup::Setup;
-
-const NAME: &str = "run";
 
 /// Steps as joined futures.
 async fn joined(ctx: Ctx, width: u32) -> Result<u32> {
@@ -61,42 +57,25 @@ pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
             .function("children", children),
     );
     let engine = runtime.block_on(engine.start())?;
-    let case = |workflow, what: &str| {
-        measure_one(
-            setup,
-            &runtime,
-            &engine,
-            workflow,
-            &format!("{width} {what}"),
-        )
-    };
-    let cases = vec![
-        case("joined", "steps joined")?,
-        case("branches", "steps in branches")?,
-        case("children", "children")?,
-    ];
-    runtime.block_on(engine.shutdown());
-    let with_target = |case: Case| match case.case.contains("steps") && width == 1_000 {
-        true => case.with_target("run p50", Bound::AtMost, 30.0, "1,000 parallel steps"),
-        false => case,
-    };
-    Ok(cases.into_iter().map(with_target).collect())
-}
-
-fn measure_one(
-    setup: &Setup<'_>,
-    runtime: &Runtime,
-    engine: &Engine,
-    workflow: &str,
-    case: &str,
-) -> anyhow::Result<Case> {
-    let width = setup.arguments.width;
     let input = Payload::from_value(&width)?;
-    let rounds = measure_repeatedly(setup, runtime, NAME, None, async || {
-        let begun = Instant::now();
-        let run = engine.start_by_name(workflow, input.clone()).await?;
-        run.wait_json().await?;
-        Ok(begun.elapsed())
-    })?;
-    Ok(rounds.into_case(case))
+    let mut cases = Vec::new();
+    for (workflow, what) in [
+        ("joined", "steps joined"),
+        ("branches", "steps in branches"),
+        ("children", "children"),
+    ] {
+        let rounds = measure_repeatedly(setup, &runtime, "run", None, async || {
+            let begun = Instant::now();
+            let run = engine.start_by_name(workflow, input.clone()).await?;
+            run.wait_json().await?;
+            Ok(begun.elapsed())
+        })?;
+        let case = rounds.into_case(format!("{width} {what}"));
+        cases.push(match (workflow, width) {
+            ("joined" | "branches", 1_000) => case.at_most("run p50", 30.0, "1,000 parallel steps"),
+            _ => case,
+        });
+    }
+    runtime.block_on(engine.shutdown());
+    Ok(cases)
 }

@@ -7,11 +7,10 @@ use anyhow::Context;
 use everstep::{Ctx, Engine, Error, Workflow, Workflows};
 use tokio::sync::mpsc;
 
-use super::repeated::{LatencyBudget, measure_repeatedly};
+use super::repeated::LatencyBudget;
 use crate::case::Case;
 use crate::setup::Setup;
 
-const NAME: &str = "first step";
 const BUDGET: LatencyBudget = LatencyBudget {
     syncs: 1.0,
     extra_ms: 1.0,
@@ -44,7 +43,7 @@ pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
     let engine = Engine::open(setup.scratch.fresh("engine")?)
         .workflows(Workflows::new().workflow(OneStep { begins }));
     let engine = runtime.block_on(engine.start())?;
-    let rounds = measure_repeatedly(setup, &runtime, NAME, Some(BUDGET), async || {
+    let cases = BUDGET.measure(setup, &runtime, "first step", async || {
         let called = Instant::now();
         let run = engine.start::<OneStep>(&()).await?;
         let at = begun.recv().await.context("the workflow was dropped")?;
@@ -52,7 +51,5 @@ pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
         Ok(at.duration_since(called))
     })?;
     runtime.block_on(engine.shutdown());
-    Ok(vec![
-        BUDGET.add_target(rounds.into_case("one run at a time")),
-    ])
+    Ok(cases)
 }

@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 pub(crate) struct HttpConnection {
     stream: BufReader<TcpStream>,
     address: SocketAddr,
-    /// Reused for requests and responses.
+    /// Reused for responses.
     buffer: Vec<u8>,
     line: String,
 }
@@ -63,23 +63,19 @@ impl HttpConnection {
         if head.status != 200 || !head.is_chunked {
             bail!("GET {path} returned {}", head.status);
         }
+        let unread = String::new();
         Ok(EndlessResponse {
             connection: self,
-            unread: String::new(),
+            unread,
         })
     }
 
     async fn request(&mut self, method: &str, path: &str, text: &str) -> anyhow::Result<()> {
-        self.buffer.clear();
-        let head = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: text/plain\r\nContent-Length: {}\r\n\r\n",
-            self.address,
-            text.len()
+        let (address, length) = (self.address, text.len());
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\n\r\n{text}"
         );
-        self.buffer.extend_from_slice(head.as_bytes());
-        self.buffer.extend_from_slice(text.as_bytes());
-        self.stream.write_all(&self.buffer).await?;
-        Ok(())
+        Ok(self.stream.write_all(request.as_bytes()).await?)
     }
 
     async fn head(&mut self) -> anyhow::Result<Head> {
@@ -121,8 +117,8 @@ impl EndlessResponse {
     pub(crate) async fn next_line(&mut self) -> anyhow::Result<String> {
         loop {
             if let Some((line, rest)) = self.unread.split_once('\n') {
-                let line = line.to_owned();
-                self.unread = rest.to_owned();
+                let (line, rest) = (line.to_owned(), rest.to_owned());
+                self.unread = rest;
                 return Ok(line);
             }
             self.next_chunk().await?;

@@ -6,18 +6,17 @@
 //! after it run), a run when its caller has the result.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use everstep::control::Grouping;
 use everstep::{Ctx, Engine, Error, WaitError, Workflow, Workflows};
-use tokio::runtime::Runtime;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::remote_worker::RemoteWorker;
-use crate::cpu;
+use super::local_server::RemoteWorker;
 use crate::payload::RandomTexts;
+use crate::process::CpuTimer;
 use crate::progress::Progress;
 use crate::statistics::ratio;
 use crate::store_location::StoreLocation;
@@ -35,7 +34,6 @@ pub(crate) struct LoadPlan {
     pub(crate) warm_up: Duration,
 }
 
-/// The measurements of one window.
 pub(crate) struct Window {
     /// The actual length.
     pub(crate) elapsed: Duration,
@@ -64,13 +62,11 @@ struct Shared {
 }
 
 impl Shared {
-    fn take_run_us(&self) -> Vec<f64> {
-        let mut run_us = self.run_us.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *run_us)
+    fn run_us(&self) -> MutexGuard<'_, Vec<f64>> {
+        self.run_us.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The measured workflow.
 struct TenSteps {
     texts: RandomTexts,
     steps: Arc<AtomicU64>,
@@ -91,9 +87,7 @@ impl Workflow for TenSteps {
     }
 }
 
-/// An engine with its load.
 pub(crate) struct Load {
-    runtime: Runtime,
     engine: Engine,
     remote: Option<RemoteWorker>,
     drivers: JoinSet<Result<(), WaitError>>,
@@ -103,29 +97,21 @@ pub(crate) struct Load {
 
 impl Load {
     /// Opens an engine on an empty store. The load is paused.
-    pub(crate) fn open(
-        plan: LoadPlan,
-        runtime: Runtime,
-        location: &StoreLocation,
-    ) -> anyhow::Result<Self> {
+    pub(crate) async fn open(plan: LoadPlan, location: &StoreLocation) -> anyhow::Result<Self> {
         let steps = Arc::new(AtomicU64::new(0));
         let workflow = TenSteps {
             texts: RandomTexts::of_json_bytes(plan.payload_bytes),
             steps: steps.clone(),
         };
-        let engine = runtime.block_on(location.engine())?;
+        let engine = location.engine().await?;
         let (engine, remote) = match plan.is_remote {
-            false => (
-                runtime.block_on(
-                    engine
-                        .workflows(Workflows::new().workflow(workflow))
-                        .start(),
-                )?,
-                None,
-            ),
+            false => {
+                let engine = engine.workflows(Workflows::new().workflow(workflow));
+                (engine.start().await?, None)
+            }
             true => {
-                let engine = runtime.block_on(engine.start())?;
-                let remote = runtime.block_on(RemoteWorker::start(&engine, workflow))?;
+                let engine = engine.start().await?;
+                let remote = RemoteWorker::start(&engine, workflow).await?;
                 (engine, Some(remote))
             }
         };
@@ -137,10 +123,9 @@ impl Load {
         });
         let mut drivers = JoinSet::new();
         for _ in 0..plan.in_flight {
-            drivers.spawn_on(drive(engine.clone(), shared.clone()), runtime.handle());
+            drivers.spawn(drive(engine.clone(), shared.clone()));
         }
         Ok(Self {
-            runtime,
             engine,
             remote,
             drivers,
@@ -150,16 +135,7 @@ impl Load {
     }
 
     /// Measures one window, then pauses the load.
-    pub(crate) fn measure(
-        &mut self,
-        length: Duration,
-        progress: &Progress,
-    ) -> anyhow::Result<Window> {
-        let handle = self.runtime.handle().clone();
-        handle.block_on(self.measure_window(length, progress))
-    }
-
-    async fn measure_window(
+    pub(crate) async fn measure(
         &mut self,
         length: Duration,
         progress: &Progress,
@@ -169,19 +145,16 @@ impl Load {
         progress.stage(&format!("{in_flight} in flight: workflows for {length:?}"));
         shared.phase.send_replace(Phase::WarmingUp);
         tokio::time::sleep(plan.warm_up).await;
-        let (begun, cpu, steps) = (
-            Instant::now(),
-            cpu::used(),
-            shared.steps.load(Ordering::Relaxed),
-        );
+        let (begun, cpu) = (Instant::now(), CpuTimer::start());
+        let steps = shared.steps.load(Ordering::Relaxed);
         let grouping = self.engine.as_ref().grouping();
         shared.phase.send_replace(Phase::Measuring);
         wait_for_end_of_window(in_flight, (begun, length), &shared.steps, progress).await;
         let steps = shared.steps.load(Ordering::Relaxed).saturating_sub(steps);
-        let (elapsed, cpu) = (begun.elapsed(), cpu::used().saturating_sub(cpu));
+        let (elapsed, cpu) = (begun.elapsed(), cpu.elapsed());
         let group = mean_group(grouping, self.engine.as_ref().grouping());
         shared.phase.send_replace(Phase::Paused);
-        let run_us = shared.take_run_us();
+        let run_us = std::mem::take(&mut *shared.run_us());
         self.wait_until_idle().await?;
         Ok(Window {
             elapsed,
@@ -206,19 +179,16 @@ impl Load {
     }
 
     /// Stops the load and shuts the engine down.
-    pub(crate) fn close(mut self) -> anyhow::Result<()> {
+    pub(crate) async fn close(mut self) -> anyhow::Result<()> {
         self.shared.phase.send_replace(Phase::Ending);
-        let handle = self.runtime.handle().clone();
-        handle.block_on(async {
-            while let Some(driver) = self.drivers.join_next().await {
-                driver??;
-            }
-            if let Some(remote) = self.remote {
-                remote.stop().await;
-            }
-            self.engine.shutdown().await;
-            Ok(())
-        })
+        while let Some(driver) = self.drivers.join_next().await {
+            driver??;
+        }
+        if let Some(remote) = self.remote {
+            remote.stop().await;
+        }
+        self.engine.shutdown().await;
+        Ok(())
     }
 }
 
@@ -244,9 +214,8 @@ async fn wait_for_end_of_window(
         let rate = (now - last) as f64 / tick.as_secs_f64();
         last = now;
         let seconds = left.saturating_sub(tick).as_secs_f64();
-        progress.update(&format!(
-            "{in_flight} in flight: {rate:.0} steps/s, {seconds:.0} s left"
-        ));
+        let text = format!("{in_flight} in flight: {rate:.0} steps/s, {seconds:.0} s left");
+        progress.update(&text);
     }
 }
 
@@ -275,8 +244,7 @@ async fn run_once(engine: &Engine, shared: &Shared) -> Result<(), WaitError> {
     engine.start_and_wait::<TenSteps>(&()).await?;
     let took = begun.elapsed().as_secs_f64() * 1e6;
     if *shared.phase.borrow() == Phase::Measuring {
-        let mut run_us = shared.run_us.lock().unwrap_or_else(PoisonError::into_inner);
-        run_us.push(took);
+        shared.run_us().push(took);
     }
     Ok(())
 }

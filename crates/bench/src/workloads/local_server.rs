@@ -1,9 +1,10 @@
-//! A server in this process on a free local port, to measure the protocol without a network.
+//! A server in this process on a free local port, to measure the protocol without a network, and a
+//! worker that executes the load over HTTP.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use everstep::Engine;
+use everstep::{Engine, Worker, Workflow, Workflows};
 use everstep_server::{Access, Connections, Options, router, serve};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -11,6 +12,9 @@ use tokio::task::JoinHandle;
 
 /// Longer than any benchmark.
 const SSE_LIFETIME: Duration = Duration::from_secs(1_000_000);
+
+/// More than any load has runs in flight.
+const SLOTS: u32 = 100_000;
 
 pub(crate) struct LocalServer {
     pub(crate) address: SocketAddr,
@@ -44,5 +48,27 @@ impl LocalServer {
     pub(crate) async fn stop(self) {
         let _ = self.stop.send(());
         let _ = self.server.await;
+    }
+}
+
+pub(crate) struct RemoteWorker {
+    worker: Worker,
+    server: LocalServer,
+}
+
+impl RemoteWorker {
+    pub(crate) async fn start(engine: &Engine, workflow: impl Workflow) -> anyhow::Result<Self> {
+        let server = LocalServer::start(engine).await?;
+        let worker = Worker::connect(format!("http://{}", server.address))
+            .workflows(Workflows::new().workflow(workflow))
+            .slots(SLOTS)
+            .start()?;
+        worker.connected().await;
+        Ok(Self { worker, server })
+    }
+
+    pub(crate) async fn stop(self) {
+        self.worker.shutdown().await;
+        self.server.stop().await;
     }
 }

@@ -5,50 +5,29 @@
 //! the workflow code continues. None of these may grow with the number of iterations.
 
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use anyhow::Context;
-use everstep::{Accepts, Ctx, Engine, Error, Event, RunHandle, RunStatus, Workflow, Workflows};
+use everstep::{Accepts, Ctx, Engine, Error, RunHandle, Workflow, Workflows};
 use everstep_model::{Frame, FrameHeader, Record};
-use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
+use super::resuming::{Go, Resumes, pause, resume, wait_until_paused};
 use crate::case::{Case, Rounds};
-use crate::figure::{Bound, Unit};
-use crate::memory;
+use crate::figure::Unit;
+use crate::process::resident_bytes;
 use crate::setup::Setup;
 use crate::statistics::ratio;
 
 /// Where the loop stops, in percent of its iterations.
 const STOPS: [u64; 3] = [10, 50, 100];
-/// How often the status of the run is polled.
-const POLL_INTERVAL: Duration = Duration::from_millis(20);
+const RECORDS: &str = "journal records";
 
-type Resumed = mpsc::UnboundedReceiver<Instant>;
-
-#[derive(Serialize, Deserialize)]
-struct Go;
-
-impl Event for Go {
-    const NAME: &'static str = "go";
-}
-
-/// The measured workflow.
 struct LongLoop {
     /// Receives the time at which the run continues after a stop.
-    resumes: mpsc::UnboundedSender<Instant>,
+    resumes: Resumes,
 }
 
 impl Accepts<Go> for LongLoop {}
-
-impl LongLoop {
-    async fn stop(&self, ctx: &Ctx<Self>) -> everstep::Result<()> {
-        ctx.event::<Go>().await?;
-        // The receiver is gone only at the end of the benchmark.
-        let _ = self.resumes.send(Instant::now());
-        Ok(())
-    }
-}
 
 impl Workflow for LongLoop {
     const NAME: &'static str = "long-loop";
@@ -65,55 +44,49 @@ impl Workflow for LongLoop {
                 return Ok(ControlFlow::Break(n));
             }
             if stops.contains(&n) {
-                self.stop(&ctx).await?;
+                pause(&ctx, &self.resumes).await?;
             }
             Ok(ControlFlow::Continue(n))
         };
         let counted = ctx.repeat("count", 0, body).await?;
-        self.stop(&ctx).await?;
+        pause(&ctx, &self.resumes).await?;
         Ok(counted)
     }
 }
 
-/// Returns one case per stop.
 pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
     let (runtime, iterations) = (setup.runtime()?, setup.arguments.iterations);
     let directory = setup.scratch.fresh("engine")?;
     let (resumes, mut resumed) = mpsc::unbounded_channel();
     let open = || {
-        let workflow = LongLoop {
-            resumes: resumes.clone(),
-        };
-        runtime.block_on(
-            Engine::open(&directory)
-                .workflows(Workflows::new().workflow(workflow))
-                .start(),
-        )
+        let resumes = resumes.clone();
+        let workflows = Workflows::new().workflow(LongLoop { resumes });
+        runtime.block_on(Engine::open(&directory).workflows(workflows).start())
     };
     let mut engine = open()?;
     runtime.block_on(async { engine.start::<LongLoop>(&iterations).id("loop").await })?;
-    let (mut cases, mut before) = (Vec::new(), 0);
+    let (mut cases, mut before) = (Vec::<Case>::new(), 0);
     let mut begun = Instant::now();
     for stop in STOPS {
         let iteration = iterations * stop / 100;
-        let progress = &setup.progress;
-        progress.stage(&format!("to iteration {iteration} of {iterations}"));
+        setup.stage(format!("to iteration {iteration} of {iterations}"));
         let (records, bytes) = runtime.block_on(async {
             let run = engine.run("loop").await?;
-            wait_for_stop(&run, iteration).await?;
+            wait_until_paused(&run).await?;
             journal_size(&run).await
         })?;
         let elapsed = begun.elapsed().as_secs_f64();
-        let memory = memory::resident();
+        let memory = resident_bytes();
         runtime.block_on(engine.shutdown());
         drop(engine);
         engine = open()?;
         begun = Instant::now();
-        let resume = runtime.block_on(resume(&engine, &mut resumed))?;
+        let run = runtime.block_on(engine.run("loop"))?;
+        let resume = runtime.block_on(resume(&run, &mut resumed))?;
         let mut figures = Rounds::default();
         let rate = ratio((iteration - before) as f64, elapsed);
         figures.add("iterations", Unit::PerSecond, rate);
-        figures.add("journal records", Unit::Count, records as f64);
+        figures.add(RECORDS, Unit::Count, records as f64);
         figures.add("journal", Unit::Bytes, bytes as f64);
         // From sending the event to a newly opened engine until the code after it runs.
         figures.add("resume", Unit::Milliseconds, resume.as_secs_f64() * 1e3);
@@ -122,30 +95,13 @@ pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
         before = iteration;
     }
     runtime.block_on(engine.shutdown());
-    Ok(with_targets(cases))
-}
-
-/// Adds the target that the journal does not grow between the first and the last stop.
-fn with_targets(mut cases: Vec<Case>) -> Vec<Case> {
-    const RECORDS: &str = "journal records";
+    // The journal must not grow between the first and the last stop.
     let first = cases.first().map_or(0.0, |case| case.value(RECORDS));
-    if let Some(last) = cases.pop() {
-        let means = "twice the first stop";
-        cases.push(last.with_target(RECORDS, Bound::AtMost, 2.0 * first, means));
-    }
-    cases
-}
-
-async fn wait_for_stop(run: &RunHandle, iteration: u64) -> anyhow::Result<()> {
-    loop {
-        match run.status().await? {
-            RunStatus::Waiting => return Ok(()),
-            status if status.is_terminal() => {
-                anyhow::bail!("the run was {status} before iteration {iteration}")
-            }
-            _ => tokio::time::sleep(POLL_INTERVAL).await,
-        }
-    }
+    let last = cases
+        .pop()
+        .map(|last| last.at_most(RECORDS, 2.0 * first, "twice the first stop"));
+    cases.extend(last);
+    Ok(cases)
 }
 
 /// Returns the number of records in the journal and their size in bytes as a frame.
@@ -154,16 +110,4 @@ async fn journal_size(run: &RunHandle) -> anyhow::Result<(usize, usize)> {
     let records: Vec<Record> = journal.into_iter().map(|entry| entry.record).collect();
     let bytes = Frame::encode(&FrameHeader::default(), &records).len();
     Ok((records.len(), bytes))
-}
-
-/// Sends the event and returns the time until the workflow code continues.
-async fn resume(engine: &Engine, resumed: &mut Resumed) -> anyhow::Result<Duration> {
-    let run = engine.run("loop").await?;
-    let payload = everstep::Payload::from_value(&Go)?;
-    let begun = Instant::now();
-    run.send_by_name(Go::NAME, payload, None)
-        .await
-        .context("cannot send the event")?;
-    let at = resumed.recv().await.context("the workflow was dropped")?;
-    Ok(at.duration_since(begun))
 }

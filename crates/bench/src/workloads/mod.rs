@@ -1,7 +1,6 @@
 //! The workloads, one file each. A new workload is a file here, a variant of `Workload` and a line
 //! in `measure`.
 
-mod batches;
 mod event;
 mod fanout;
 mod first_step;
@@ -10,9 +9,9 @@ mod load;
 mod local_server;
 mod long_loop;
 mod recovery;
-mod remote_worker;
 mod repeated;
 mod replay;
+mod resuming;
 mod round_of_steps;
 mod sleepers;
 mod stream;
@@ -21,12 +20,23 @@ mod stream_readers;
 mod ten_steps;
 mod timers;
 
+use std::ops::Range;
+
 use crate::arguments::Workload;
 use crate::case::Case;
 use crate::setup::Setup;
 
 pub(crate) use recovery::run_worker as run_recovery_worker;
 pub(crate) use sleepers::run_idle_process;
+
+/// How many runs one batch starts.
+const BATCH_RUNS: u64 = 1_024;
+
+/// Divides the numbers `0..runs` into the batches in which the runs are started.
+fn batches(runs: u64) -> impl Iterator<Item = Range<u64>> {
+    let begins = (0..runs).step_by(BATCH_RUNS as usize);
+    begins.map(move |from| from..runs.min(from + BATCH_RUNS))
+}
 
 pub(crate) fn measure(workload: Workload, setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
     match workload {

@@ -9,19 +9,18 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::process::{Child, Stdio};
+use std::time::Instant;
 
 use anyhow::Context;
 use everstep::{Ctx, Engine, Error, Workflow, Workflows};
-use tokio::sync::Notify;
+use tokio::sync::watch;
 
-use super::batches::batches;
+use super::batches;
 use crate::arguments::RecoveryWorker;
 use crate::case::{Case, Rounds};
-use crate::figure::{Bound, Unit};
+use crate::figure::Unit;
+use crate::process::bench_process;
 use crate::setup::{self, Setup};
 
 /// The lines a worker process prints when its engine is open and when all runs are executing.
@@ -33,7 +32,7 @@ const RUNS: u64 = 10_000;
 pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
     let runs = setup.runs(RUNS);
     let directory = setup.scratch.fresh("engine")?;
-    setup.progress.stage(&format!("starting {runs} runs"));
+    setup.stage(format!("starting {runs} runs"));
     let mut process = WorkerProcess::spawn(setup, &directory, true)?;
     process.wait_for_line(EXECUTING)?;
     let mut rounds = Rounds::default();
@@ -42,27 +41,23 @@ pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
     for _ in 0..setup.rounds() {
         drop(process);
         let disk = setup.measure_sync()?;
-        setup.progress.stage(&format!("recovering {runs} runs"));
+        setup.stage(format!("recovering {runs} runs"));
         let begun = Instant::now();
         process = WorkerProcess::spawn(setup, &directory, false)?;
-        let milliseconds = |took: Duration| took.as_secs_f64() * 1e3;
         process.wait_for_line(OPEN)?;
-        let open = milliseconds(begun.elapsed());
+        let open = begun.elapsed().as_secs_f64() * 1e3;
         process.wait_for_line(EXECUTING)?;
-        let recovered = milliseconds(begun.elapsed());
+        let recovered = begun.elapsed().as_secs_f64() * 1e3;
         rounds.add("recovery", Unit::Milliseconds, recovered);
         rounds.add("open", Unit::Milliseconds, open);
         rounds.add_sync(&disk);
     }
     drop(process);
     let case = rounds.into_case(format!("{runs} runs in flight"));
-    let limit = 1_000.0;
-    let means = "10,000 runs in flight";
-    Ok(vec![case.with_target(
+    Ok(vec![case.at_most(
         "recovery",
-        Bound::AtMost,
-        limit,
-        means,
+        1_000.0,
+        "10,000 runs in flight",
     )])
 }
 
@@ -74,26 +69,19 @@ struct WorkerProcess {
 
 impl WorkerProcess {
     fn spawn(setup: &Setup<'_>, directory: &Path, starts_runs: bool) -> anyhow::Result<Self> {
-        let binary = std::env::current_exe().context("cannot find the path of this binary")?;
-        let mut command = Command::new(binary);
-        command.args([
-            "bench",
-            "recovery-worker",
-            "--runs",
-            &setup.runs(RUNS).to_string(),
-        ]);
-        command.args(["--workers", &setup.arguments.workers().to_string()]);
-        command.arg("--directory").arg(directory);
+        let workers = setup.arguments.workers();
+        let mut command = bench_process("recovery-worker", directory, workers)?;
+        command.args(["--runs", &setup.runs(RUNS).to_string()]);
         if starts_runs {
             command.arg("--start-runs");
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn()?;
-        let out = child
+        let output = child
             .stdout
             .take()
             .context("the output of the worker process is not piped")?;
-        let output = BufReader::new(out);
+        let output = BufReader::new(output);
         Ok(Self { child, output })
     }
 
@@ -119,8 +107,8 @@ impl Drop for WorkerProcess {
 
 /// Completes one step and never ends the second.
 struct Unfinished {
-    executing: Arc<AtomicU64>,
-    changed: Arc<Notify>,
+    /// The number of runs that execute the second step.
+    executing: watch::Sender<u64>,
 }
 
 impl Workflow for Unfinished {
@@ -131,8 +119,7 @@ impl Workflow for Unfinished {
     async fn run(&self, ctx: Ctx<Self>, (): ()) -> everstep::Result<()> {
         ctx.step("done", || async { Ok::<_, Error>(()) }).await?;
         ctx.step("never-ends", || async {
-            self.executing.fetch_add(1, Ordering::SeqCst);
-            self.changed.notify_one();
+            self.executing.send_modify(|runs| *runs += 1);
             std::future::pending::<Result<(), Error>>().await
         })
         .await
@@ -143,21 +130,18 @@ impl Workflow for Unfinished {
 pub(crate) fn run_worker(arguments: &RecoveryWorker) -> anyhow::Result<()> {
     let runtime = setup::runtime(arguments.workers)?;
     runtime.block_on(async {
-        let (executing, changed) = (Arc::new(AtomicU64::new(0)), Arc::new(Notify::new()));
-        let workflow = Unfinished {
-            executing: executing.clone(),
-            changed: changed.clone(),
-        };
-        let engine =
-            Engine::open(&arguments.directory).workflows(Workflows::new().workflow(workflow));
-        let engine = engine.start().await?;
+        let (executing, mut in_flight) = watch::channel(0);
+        let workflow = Unfinished { executing };
+        let engine = Engine::open(&arguments.directory);
+        let engine = engine
+            .workflows(Workflows::new().workflow(workflow))
+            .start()
+            .await?;
         print_line(OPEN)?;
         if arguments.start_runs {
             start_runs(&engine, arguments.runs).await?;
         }
-        while executing.load(Ordering::SeqCst) < arguments.runs {
-            changed.notified().await;
-        }
+        in_flight.wait_for(|runs| *runs >= arguments.runs).await?;
         print_line(EXECUTING)?;
         // The benchmark kills this process. If the benchmark itself died, stdin is closed.
         let wait_for_eof = || std::io::copy(&mut std::io::stdin(), &mut std::io::sink());

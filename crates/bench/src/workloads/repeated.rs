@@ -5,10 +5,9 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
 use crate::case::{Case, Rounds};
-use crate::cpu;
 use crate::disk_limits::DiskSamples;
-use crate::figure::{Bound, Unit};
-use crate::memory;
+use crate::figure::Unit;
+use crate::process::CpuTimer;
 use crate::setup::Setup;
 use crate::statistics::{median, ratio};
 
@@ -29,8 +28,17 @@ impl LatencyBudget {
         ratio(median(milliseconds), self.syncs * sync_ms + self.extra_ms)
     }
 
-    pub(crate) fn add_target(self, case: Case) -> Case {
-        case.with_target(self.name, Bound::AtMost, 1.0, "at p50, in each round")
+    /// Measures an operation that should stay within the budget.
+    pub(crate) fn measure(
+        self,
+        setup: &Setup<'_>,
+        runtime: &Runtime,
+        name: &str,
+        once: impl AsyncFnMut() -> anyhow::Result<Duration>,
+    ) -> anyhow::Result<Vec<Case>> {
+        let rounds = measure_repeatedly(setup, runtime, name, Some(self), once)?;
+        let case = rounds.into_case("one run at a time");
+        Ok(vec![case.at_most(self.name, 1.0, "at p50, in each round")])
     }
 }
 
@@ -47,16 +55,15 @@ pub(crate) fn measure_repeatedly(
     runtime.block_on(repeat_for(setup.warm_up(), &mut once))?;
     let mut before = setup.measure_sync()?;
     for _ in 0..setup.rounds() {
-        setup.progress.stage(name);
-        let cpu = cpu::used();
+        setup.stage(name);
+        let cpu = CpuTimer::start();
         let mut took = runtime.block_on(repeat_for(setup.round_length(), &mut once))?;
-        let cpu = cpu::used().saturating_sub(cpu);
+        let cpu = cpu.elapsed();
         let after = setup.measure_sync()?;
         rounds.add_latencies(name, &mut took);
-        let each = ratio(cpu.as_secs_f64() * 1e6, took.len() as f64);
-        rounds.add("CPU per operation", Unit::Microseconds, each);
+        rounds.add_cpu("CPU per operation", cpu, took.len());
         rounds.add("samples", Unit::Count, took.len() as f64);
-        rounds.add("memory", Unit::Bytes, memory::resident());
+        rounds.add_memory();
         before.add(&after);
         rounds.add_sync(&before);
         if let Some(budget) = budget {

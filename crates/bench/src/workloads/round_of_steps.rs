@@ -5,7 +5,6 @@ use crate::arguments::cores;
 use crate::case::{Case, Rounds};
 use crate::figure::Unit;
 use crate::limits::Limits;
-use crate::memory;
 use crate::statistics::{median, ratio};
 use crate::ten_step_run::STEPS_PER_RUN;
 
@@ -13,29 +12,23 @@ use crate::ten_step_run::STEPS_PER_RUN;
 const SYNCS_PER_RUN: f64 = (STEPS_PER_RUN + 1) as f64;
 pub(crate) const RATIO_TO_SYNCS: &str = "ratio to 11 fdatasyncs";
 
-/// One window of workflows, and the limits measured before and after it.
-pub(crate) struct Round {
-    pub(crate) window: Window,
-    pub(crate) limits: Limits,
-}
-
-impl Round {
-    pub(crate) fn add_to(self, rounds: &mut Rounds, is_alone: bool) {
-        let Self { window, limits } = self;
-        let (seconds, cpu) = (window.elapsed.as_secs_f64(), window.cpu.as_secs_f64());
-        let (steps, runs) = (window.steps as f64, window.run_us.len() as f64);
+impl Window {
+    /// Adds the figures of this window and of the limits measured before and after it.
+    pub(crate) fn add_to(&self, rounds: &mut Rounds, limits: &Limits, is_alone: bool) {
+        let (seconds, cpu) = (self.elapsed.as_secs_f64(), self.cpu.as_secs_f64());
+        let (steps, runs) = (self.steps as f64, self.run_us.len() as f64);
         let rate = ratio(steps, seconds);
         let store = median(&limits.store.steps_per_second);
         rounds.add("steps", Unit::PerSecond, rate);
         rounds.add("runs", Unit::PerSecond, ratio(runs, seconds));
         rounds.add("ratio to store", Unit::Ratio, ratio(rate, store));
         // Of all threads, including those that start and await the runs.
-        rounds.add("CPU per step", Unit::Microseconds, ratio(cpu * 1e6, steps));
+        rounds.add_cpu("CPU per step", self.cpu, self.steps as usize);
         rounds.add("busy", Unit::Cores, ratio(cpu, seconds));
-        let mut run_ms: Vec<f64> = window.run_us.iter().map(|us| us / 1e3).collect();
+        let mut run_ms: Vec<f64> = self.run_us.iter().map(|us| us / 1e3).collect();
         rounds.add_latencies("run", &mut run_ms);
-        rounds.add("commits per batch", Unit::Count, window.group);
-        rounds.add("memory", Unit::Bytes, memory::resident());
+        rounds.add("commits per batch", Unit::Count, self.group);
+        rounds.add_memory();
         rounds.add("store alone", Unit::PerSecond, store);
         let store_cpu = median(&limits.store.cpu_us_per_step);
         rounds.add("store alone, CPU per step", Unit::Microseconds, store_cpu);
@@ -47,13 +40,12 @@ impl Round {
         rounds.add_sync(disk);
         if is_alone {
             let syncs = SYNCS_PER_RUN * median(&disk.fdatasync_us);
-            let ratio = ratio(median(&window.run_us), syncs);
+            let ratio = ratio(median(&self.run_us), syncs);
             rounds.add(RATIO_TO_SYNCS, Unit::Ratio, ratio);
         }
     }
 }
 
-/// Names the bottleneck.
 pub(crate) fn bottleneck(case: &Case) -> String {
     let cores = cores();
     let (cores_busy, of_store) = (case.value("busy"), case.value("ratio to store"));

@@ -6,19 +6,18 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::process::Command;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use everstep::{Ctx, Engine, Error, Workflow, Workflows, days};
 use serde::{Deserialize, Serialize};
 
-use super::batches::batches;
+use super::batches;
 use crate::arguments::IdleProcess;
 use crate::case::{Case, Rounds};
-use crate::cpu;
-use crate::figure::{Bound, Unit};
-use crate::memory;
+use crate::figure::Unit;
+use crate::process::{CpuTimer, bench_process, resident_bytes};
 use crate::setup::{self, Setup};
 use crate::statistics::ratio;
 
@@ -49,7 +48,7 @@ pub(crate) fn measure_idle(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
     let empty = setup.scratch.fresh("empty")?;
     let mut rounds = Rounds::default();
     for _ in 0..setup.rounds() {
-        setup.progress.stage("measuring an idle process");
+        setup.stage("measuring an idle process");
         let length = setup.round_length();
         let without = measure_process(setup, &empty, Duration::ZERO)?;
         let with = measure_process(setup, directory, length)?;
@@ -60,22 +59,15 @@ pub(crate) fn measure_idle(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
         rounds.add("memory, no runs", Unit::Bytes, without.resident_bytes);
     }
     let case = rounds.into_case(format!("{runs} runs"));
-    let case = case.with_target("memory per run", Bound::AtMost, 400.0, "400 bytes per run");
-    Ok(vec![case.with_target(
-        "idle",
-        Bound::AtMost,
-        0.01,
-        "1 % of a core",
-    )])
+    let case = case.at_most("memory per run", 400.0, "400 bytes per run");
+    Ok(vec![case.at_most("idle", 0.01, "1 % of a core")])
 }
 
 pub(crate) fn measure_open(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
     let directory = prepared_store(setup)?;
     let mut rounds = Rounds::default();
     for _ in 0..setup.rounds() {
-        setup
-            .progress
-            .stage("measuring a process that opens the store");
+        setup.stage("measuring a process that opens the store");
         let report = measure_process(setup, directory, Duration::ZERO)?;
         rounds.add("open", Unit::Milliseconds, report.open_ms);
         rounds.add("first run", Unit::Milliseconds, report.first_run_ms);
@@ -92,15 +84,11 @@ fn prepared_store<'a>(setup: &'a Setup<'_>) -> anyhow::Result<&'a Path> {
     }
     let (runtime, runs) = (setup.runtime()?, setup.runs(RUNS));
     let directory = setup.scratch.fresh("sleepers")?;
-    let engine = runtime.block_on(
-        Engine::open(&directory)
-            .workflows(Workflows::new().workflow(Sleeper))
-            .start(),
-    )?;
+    let workflows = Workflows::new().workflow(Sleeper);
+    let engine = runtime.block_on(Engine::open(&directory).workflows(workflows).start())?;
     for batch in batches(runs) {
-        let done = batch.start;
-        let progress = &setup.progress;
-        progress.update(&format!("{done} of {runs} runs are sleeping"));
+        let text = format!("{} of {runs} runs are sleeping", batch.start);
+        setup.progress.update(&text);
         let batch = batch.map(|run| (format!("run-{run}"), true));
         for started in runtime.block_on(engine.start_batch::<Sleeper>(batch)) {
             started?;
@@ -127,14 +115,9 @@ fn measure_process(
     directory: &Path,
     idle: Duration,
 ) -> anyhow::Result<ProcessReport> {
-    let binary = std::env::current_exe().context("cannot find the path of this binary")?;
-    let mut command = Command::new(binary);
-    command
-        .args(["bench", "idle-process", "--directory"])
-        .arg(directory);
+    let mut command = bench_process("idle-process", directory, setup.arguments.workers())?;
     command.args(["--seconds", &idle.as_secs().to_string()]);
-    command.args(["--workers", &setup.arguments.workers().to_string()]);
-    let output = command.stderr(std::process::Stdio::inherit()).output()?;
+    let output = command.stderr(Stdio::inherit()).output()?;
     serde_json::from_slice(&output.stdout).context("the process that opens the store failed")
 }
 
@@ -144,10 +127,8 @@ pub(crate) fn run_idle_process(arguments: &IdleProcess) -> anyhow::Result<()> {
     let directory = &arguments.directory;
     let report = runtime.block_on(async {
         let begun = Instant::now();
-        let engine = Engine::open(directory)
-            .workflows(Workflows::new().workflow(Sleeper))
-            .start()
-            .await?;
+        let workflows = Workflows::new().workflow(Sleeper);
+        let engine = Engine::open(directory).workflows(workflows).start().await?;
         let open_ms = begun.elapsed().as_secs_f64() * 1e3;
         let begun = Instant::now();
         engine.start_and_wait::<Sleeper>(&false).await?;
@@ -156,13 +137,12 @@ pub(crate) fn run_idle_process(arguments: &IdleProcess) -> anyhow::Result<()> {
             0 => 0.0,
             seconds => {
                 tokio::time::sleep(SETTLE_TIME).await;
-                let cpu = cpu::used();
+                let cpu = CpuTimer::start();
                 tokio::time::sleep(Duration::from_secs(seconds)).await;
-                let cpu = cpu::used().saturating_sub(cpu);
-                ratio(cpu.as_secs_f64(), seconds as f64)
+                ratio(cpu.elapsed().as_secs_f64(), seconds as f64)
             }
         };
-        let resident_bytes = memory::resident();
+        let resident_bytes = resident_bytes();
         engine.shutdown().await;
         anyhow::Ok(ProcessReport {
             open_ms,

@@ -6,11 +6,11 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::local_server::LocalServer;
 use super::{stream_appends, stream_readers};
 use crate::case::Case;
-use crate::setup::Setup;
+use crate::setup::{self, Setup};
 
 pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
     allow_many_files()?;
-    let runtime = setup.runtime_with_clients()?;
+    let runtime = setup::runtime(setup.arguments.workers_and_clients())?;
     let engine = Engine::open(setup.scratch.fresh("engine")?);
     let engine = runtime.block_on(engine.start())?;
     let server = runtime.block_on(LocalServer::start(&engine))?;

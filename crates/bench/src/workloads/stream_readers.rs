@@ -12,13 +12,9 @@ use tokio::task::JoinSet;
 
 use super::http::{EndlessResponse, HttpConnection};
 use crate::case::{Case, Rounds};
-use crate::cpu;
-use crate::figure::Unit;
-use crate::memory;
+use crate::process::CpuTimer;
 use crate::setup::Setup;
-use crate::statistics::ratio;
 
-/// Returns one case per number of readers.
 pub(crate) fn measure(
     setup: &Setup<'_>,
     runtime: &Runtime,
@@ -26,23 +22,21 @@ pub(crate) fn measure(
 ) -> anyhow::Result<Vec<Case>> {
     let mut cases = Vec::new();
     for &readers in &setup.arguments.readers {
-        setup.progress.stage(&format!("{readers} readers"));
+        setup.stage(format!("{readers} readers"));
         let path = format!("/v1/stream/readers/{readers}");
         let mut readers_of_stream = runtime.block_on(Readers::connect(address, path, readers))?;
         let mut rounds = Rounds::default();
         runtime.block_on(readers_of_stream.append_for(setup.warm_up()))?;
         for _ in 0..setup.rounds() {
             let disk = setup.measure_sync()?;
-            setup.progress.stage(&format!("{readers} readers"));
-            let cpu = cpu::used();
+            setup.stage(format!("{readers} readers"));
+            let cpu = CpuTimer::start();
             let mut times = runtime.block_on(readers_of_stream.append_for(setup.round_length()))?;
-            let cpu = cpu::used().saturating_sub(cpu).as_secs_f64() * 1e6;
-            let deliveries = times.each_ms.len() as f64;
+            let cpu = cpu.elapsed();
             rounds.add_latencies("delivered", &mut times.each_ms);
             rounds.add_latencies("delivered to all", &mut times.all_ms);
-            let each = ratio(cpu, deliveries);
-            rounds.add("CPU per delivery", Unit::Microseconds, each);
-            rounds.add("memory", Unit::Bytes, memory::resident());
+            rounds.add_cpu("CPU per delivery", cpu, times.each_ms.len());
+            rounds.add_memory();
             rounds.add_sync(&disk);
         }
         runtime.block_on(readers_of_stream.disconnect());
@@ -114,7 +108,6 @@ impl Readers {
     }
 }
 
-/// Reports the latency of each message that arrives.
 async fn read(
     mut response: EndlessResponse,
     began: Instant,

@@ -9,13 +9,12 @@
 //! The groups are as large as the engine's batches in the preceding window.
 
 use super::load::{Load, LoadPlan};
-use super::round_of_steps::{RATIO_TO_SYNCS, Round, bottleneck};
+use super::round_of_steps::{RATIO_TO_SYNCS, bottleneck};
+use crate::arguments::UsageError;
 use crate::case::{Case, Rounds};
-use crate::figure::Bound;
 use crate::limits::LimitProbe;
-use crate::setup::Setup;
+use crate::setup::{self, Setup};
 use crate::store_location::StoreLocation;
-use crate::usage_error::UsageError;
 
 /// The result sizes of the workload `payload`.
 const PAYLOAD_BYTES: [usize; 3] = [100, 1_000, 10_000];
@@ -37,87 +36,98 @@ struct Steps {
 }
 
 pub(crate) fn one_at_a_time(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
-    let steps = Steps {
-        setting: Setting::InProcess,
-        in_flight: 1,
-        payload_bytes: setup.payload_bytes(),
-        share: 1.0,
-    };
-    let case = steps.measure(setup)?.into_case("1 in flight".to_owned());
+    let rounds = Steps::new(setup, Setting::InProcess, 1).measure(setup)?;
+    let case = rounds.into_case("1 in flight");
     let (ratio, sync) = (case.value(RATIO_TO_SYNCS), case.sync_ms() * 1e3);
     let sentence = format!(
         "A run takes {ratio:.2} times as long as eleven bare syncs of {sync:.0} µs. The part above 1 is Everstep's own cost."
     );
-    let case = case.with_target(RATIO_TO_SYNCS, Bound::AtMost, 1.5, "1.5 × 11 fdatasyncs");
+    let case = case.at_most(RATIO_TO_SYNCS, 1.5, "1.5 × 11 fdatasyncs");
     Ok(vec![case.limited_by(sentence)])
 }
 
 pub(crate) fn many_at_once(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
-    let with_target = |(in_flight, case): (u32, Case)| match in_flight {
-        64 => case.with_target("ratio to log", Bound::AtLeast, 0.25, "groups of 64"),
-        1_024 => case
-            .with_target("steps", Bound::AtLeast, 100_000.0, "two cores")
-            .with_target("ratio to store", Bound::AtLeast, 0.5, "a row per step")
-            .with_target("CPU per step", Bound::AtMost, 15.0, "over all threads"),
-        _ => case,
-    };
-    let cases = cases(setup, Setting::InProcess, &setup.arguments.in_flight)?;
-    Ok(cases.into_iter().map(with_target).collect())
+    let numbers = setup.arguments.in_flight.iter().copied();
+    cases(
+        setup,
+        Setting::InProcess,
+        numbers,
+        |in_flight, case| match in_flight {
+            64 => case.at_least("ratio to log", 0.25, "groups of 64"),
+            1_024 => case
+                .at_least("steps", 100_000.0, "two cores")
+                .at_least("ratio to store", 0.5, "a row per step")
+                .at_most("CPU per step", 15.0, "over all threads"),
+            _ => case,
+        },
+    )
 }
 
 /// Uses the largest number of runs in flight, and a quarter of the duration because large results
 /// fill the disk.
 pub(crate) fn payload_sizes(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
     let in_flight = setup.arguments.in_flight.iter().copied().max().unwrap_or(1);
-    let measured = PAYLOAD_BYTES.iter().map(|&payload_bytes| {
+    let measured = PAYLOAD_BYTES.map(|payload_bytes| {
         let steps = Steps {
-            setting: Setting::InProcess,
-            in_flight,
             payload_bytes,
             share: 0.25,
+            ..Steps::new(setup, Setting::InProcess, in_flight)
         };
         steps.measure_with_bottleneck(setup, format!("{payload_bytes} bytes"))
     });
-    measured.collect()
+    measured.into_iter().collect()
 }
 
 pub(crate) fn remote_worker(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
-    let with_target = |(in_flight, case): (u32, Case)| match in_flight {
-        1_024 => {
-            let means = "4 × the fastest other durable engine";
-            case.with_target("steps", Bound::AtLeast, 20_000.0, means)
-        }
-        _ => case,
-    };
-    let cases = cases(setup, Setting::ByWorker, &with_one_alone(setup))?;
-    Ok(cases.into_iter().map(with_target).collect())
+    cases(
+        setup,
+        Setting::ByWorker,
+        one_and_many(setup),
+        |in_flight, case| match in_flight {
+            1_024 => case.at_least("steps", 20_000.0, "4 × the fastest other durable engine"),
+            _ => case,
+        },
+    )
 }
 
 pub(crate) fn postgres(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
-    let cases = cases(setup, Setting::OnDatabase, &with_one_alone(setup))?;
-    Ok(cases.into_iter().map(|(_, case)| case).collect())
+    cases(
+        setup,
+        Setting::OnDatabase,
+        one_and_many(setup),
+        |_, case| case,
+    )
 }
 
-fn with_one_alone(setup: &Setup<'_>) -> Vec<u32> {
-    let many = setup.arguments.in_flight.iter().copied();
-    std::iter::once(1).chain(many).collect()
+fn one_and_many(setup: &Setup<'_>) -> impl Iterator<Item = u32> {
+    std::iter::once(1).chain(setup.arguments.in_flight.iter().copied())
 }
 
-fn cases(setup: &Setup<'_>, setting: Setting, numbers: &[u32]) -> anyhow::Result<Vec<(u32, Case)>> {
-    let measured = numbers.iter().map(|&in_flight| {
-        let steps = Steps {
-            setting,
-            in_flight,
-            payload_bytes: setup.payload_bytes(),
-            share: 1.0,
-        };
+/// Measures a case for each number of runs in flight.
+fn cases(
+    setup: &Setup<'_>,
+    setting: Setting,
+    numbers: impl Iterator<Item = u32>,
+    with_targets: impl Fn(u32, Case) -> Case,
+) -> anyhow::Result<Vec<Case>> {
+    let measured = numbers.map(|in_flight| {
+        let steps = Steps::new(setup, setting, in_flight);
         let case = steps.measure_with_bottleneck(setup, format!("{in_flight} in flight"))?;
-        Ok((in_flight, case))
+        Ok(with_targets(in_flight, case))
     });
     measured.collect()
 }
 
 impl Steps {
+    fn new(setup: &Setup<'_>, setting: Setting, in_flight: u32) -> Self {
+        Self {
+            setting,
+            in_flight,
+            payload_bytes: setup.payload_bytes(),
+            share: 1.0,
+        }
+    }
+
     /// Measures the case and names its bottleneck.
     fn measure_with_bottleneck(self, setup: &Setup<'_>, name: String) -> anyhow::Result<Case> {
         let case = self.measure(setup)?.into_case(name);
@@ -127,38 +137,33 @@ impl Steps {
 
     /// Alternates limits and workflows, so that both see the same state of the machine.
     fn measure(self, setup: &Setup<'_>) -> anyhow::Result<Rounds> {
-        let Self {
-            setting,
-            in_flight,
-            payload_bytes,
-            share,
-        } = self;
+        let (in_flight, payload_bytes) = (self.in_flight, self.payload_bytes);
         let mut rounds = Rounds::default();
-        let engine_location = location(setup, setting, "engine")?;
-        let store_location = location(setup, setting, "store")?;
+        let engine_location = location(setup, self.setting, "engine")?;
+        let store_location = location(setup, self.setting, "store")?;
         let mut limits = LimitProbe::open(setup, &store_location, in_flight, payload_bytes)?;
         let plan = LoadPlan {
             in_flight,
-            is_remote: setting == Setting::ByWorker,
+            is_remote: self.setting == Setting::ByWorker,
             payload_bytes,
             warm_up: setup.warm_up(),
         };
-        let (length, progress) = (setup.round_length().mul_f64(share), &setup.progress);
-        let runtime = match setting {
-            Setting::ByWorker => setup.runtime_with_clients()?,
-            Setting::InProcess | Setting::OnDatabase => setup.runtime()?,
-        };
-        let mut load = Load::open(plan, runtime, &engine_location)?;
-        let trial = load.measure(length / 4, progress)?;
-        let mut before = limits.measure(trial.group, setup)?;
+        let (length, progress) = (setup.round_length().mul_f64(self.share), &setup.progress);
+        let runtime = setup::runtime(match self.setting {
+            Setting::ByWorker => setup.arguments.workers_and_clients(),
+            Setting::InProcess | Setting::OnDatabase => setup.arguments.workers(),
+        })?;
+        let mut load = runtime.block_on(Load::open(plan, &engine_location))?;
+        let trial = runtime.block_on(load.measure(length / 4, progress))?;
+        let mut before = limits.measure(trial.group)?;
         for _ in 0..setup.rounds() {
-            let window = load.measure(length, progress)?;
-            let after = limits.measure(window.group, setup)?;
+            let window = runtime.block_on(load.measure(length, progress))?;
+            let after = limits.measure(window.group)?;
             let limits = before.combined_with(&after);
-            Round { window, limits }.add_to(&mut rounds, in_flight == 1);
+            window.add_to(&mut rounds, &limits, in_flight == 1);
             before = after;
         }
-        load.close()?;
+        runtime.block_on(load.close())?;
         Ok(rounds)
     }
 }

@@ -7,13 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use everstep::journal::Timestamp;
-use everstep::{Ctx, Engine, Workflow, Workflows};
+use everstep::{Ctx, Engine, Handle, Workflow, Workflows};
 
-use super::batches::batches;
+use super::batches;
 use crate::case::{Case, Rounds};
-use crate::cpu;
-use crate::figure::{Bound, Unit};
-use crate::memory;
+use crate::figure::Unit;
+use crate::process::CpuTimer;
 use crate::setup::Setup;
 use crate::statistics::ratio;
 
@@ -40,12 +39,12 @@ impl Workflow for Sleeper {
         let until = Timestamp::from_millis(until_ms);
         ctx.sleep_until("sleep", until).await?;
         let deadline = SystemTime::UNIX_EPOCH + Duration::from_millis(until_ms);
-        let delays = deadline.elapsed().unwrap_or_default();
+        let delay = deadline.elapsed().unwrap_or_default();
         let mut all = self
             .delays_ms
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        all.push(delays.as_secs_f64() * 1e3);
+        all.push(delay.as_secs_f64() * 1e3);
         Ok(())
     }
 }
@@ -61,55 +60,56 @@ pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
     let engine = runtime.block_on(engine.start())?;
     let (mut rounds, mut lead, mut done) = (Rounds::default(), LEAD, 0);
     while done < setup.rounds() {
-        setup.progress.stage(&format!("{runs} sleeping runs"));
-        let slept = runtime.block_on(sleep_and_wake(&engine, runs, lead))?;
+        setup.stage(format!("{runs} sleeping runs"));
+        let begun = SystemTime::now();
+        let handles = runtime.block_on(start_sleepers(&engine, runs, begun + lead))?;
+        let (starting, cpu) = (begun.elapsed()?, CpuTimer::start());
+        runtime.block_on(async {
+            for run in handles {
+                run.wait().await?;
+            }
+            anyhow::Ok(())
+        })?;
+        let cpu = cpu.elapsed();
         let mut delays =
             std::mem::take(&mut *delays_ms.lock().unwrap_or_else(PoisonError::into_inner));
-        if slept.starting > lead {
+        if starting > lead {
             // Some runs were due before all runs slept. Repeat with more time to start.
-            lead = slept.starting * 2;
+            lead = starting * 2;
             continue;
         }
         rounds.add_latencies("delay", &mut delays);
         let rate = ratio(delays.len() as f64, SPREAD.as_secs_f64());
         rounds.add("due", Unit::PerSecond, rate);
-        let each = ratio(slept.cpu.as_secs_f64() * 1e6, delays.len() as f64);
-        rounds.add("CPU per run", Unit::Microseconds, each);
-        rounds.add("memory", Unit::Bytes, memory::resident());
+        rounds.add_cpu("CPU per run", cpu, delays.len());
+        rounds.add_memory();
         rounds.add_sync(&setup.measure_sync()?);
         done += 1;
     }
     runtime.block_on(engine.shutdown());
     let case = rounds.into_case(format!("{runs} runs"));
-    let case = case.with_target("delay p99", Bound::AtMost, 50.0, "10,000 due per second");
-    Ok(vec![case])
+    Ok(vec![case.at_most(
+        "delay p99",
+        50.0,
+        "10,000 due per second",
+    )])
 }
 
-struct Slept {
-    /// The time to start all runs.
-    starting: Duration,
-    /// Processor time from then until all runs ended.
-    cpu: Duration,
-}
-
-async fn sleep_and_wake(engine: &Engine, runs: u64, lead: Duration) -> anyhow::Result<Slept> {
-    let begun = SystemTime::now();
-    let first = begun + lead;
+/// Starts runs whose sleeps end in the period that begins at `first`.
+async fn start_sleepers(
+    engine: &Engine,
+    runs: u64,
+    first: SystemTime,
+) -> anyhow::Result<Vec<Handle<Sleeper>>> {
     let mut handles = Vec::new();
     for batch in batches(runs) {
         let batch = batch.map(|run| {
             let due = first + SPREAD.mul_f64(run as f64 / runs as f64);
-            let id = format!("{}-{run}", Timestamp::from(begun).as_millis());
+            let id = format!("{}-{run}", Timestamp::from(first).as_millis());
             (id, Timestamp::from(due).as_millis())
         });
         let started = engine.start_batch::<Sleeper>(batch).await;
         handles.extend(started.into_iter().collect::<Result<Vec<_>, _>>()?);
     }
-    let starting = begun.elapsed()?;
-    let cpu = cpu::used();
-    for run in handles {
-        run.wait().await?;
-    }
-    let cpu = cpu::used().saturating_sub(cpu);
-    Ok(Slept { starting, cpu })
+    Ok(handles)
 }

@@ -37,11 +37,12 @@ impl JsonArgument {
 }
 
 pub(crate) fn parse_json(text: &str) -> Result<Payload, UsageError> {
-    Payload::from_json(text.trim().to_owned()).map_err(|error| UsageError {
-        what: format!("invalid JSON: {error}"),
-        remedy: "Strings need double quotes, and the shell removes one pair of quotes: \
-                 '{\"name\":\"Ada\"}', or '\"Ada\"' for a single string."
-            .to_owned(),
+    Payload::from_json(text.trim().to_owned()).map_err(|error| {
+        UsageError::new(
+            format!("invalid JSON: {error}"),
+            "Strings need double quotes, and the shell removes one pair of quotes: \
+             '{\"name\":\"Ada\"}', or '\"Ada\"' for a single string.",
+        )
     })
 }
 

@@ -2,9 +2,8 @@
 
 use clap::Args;
 use everstep_protocol::client::segment;
-use everstep_protocol::workflow::Filter;
 
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RunFilter {
     /// Filter by workflow; separate several with commas
     #[arg(long = "type", value_name = "WORKFLOW", value_delimiter = ',')]
@@ -26,17 +25,7 @@ pub(crate) struct RunFilter {
 impl RunFilter {
     /// Whether the filter accepts all runs.
     pub(crate) fn is_empty(&self) -> bool {
-        self.to_wire() == Filter::default()
-    }
-
-    fn to_wire(&self) -> Filter {
-        Filter {
-            workflows: self.workflows.clone(),
-            statuses: self.statuses.clone(),
-            tag: self.tag.clone(),
-            created_from: self.created_from.clone(),
-            created_before: self.created_before.clone(),
-        }
+        *self == Self::default()
     }
 
     /// Returns the path of one page of matching runs.
@@ -52,11 +41,10 @@ impl RunFilter {
         ];
         let single = single.into_iter();
         query.extend(single.filter_map(|(name, value)| Some((name, value?.to_owned()))));
-        let query: Vec<String> = query
-            .into_iter()
-            .map(|(name, value)| format!("{name}={}", segment(&value)))
-            .collect();
-        format!("workflows?{}", query.join("&"))
+        let query = query
+            .iter()
+            .map(|(name, value)| format!("{name}={}", segment(value)));
+        format!("workflows?{}", query.collect::<Vec<_>>().join("&"))
     }
 }
 

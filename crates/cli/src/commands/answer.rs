@@ -1,4 +1,4 @@
-//! `everstep answer`: answers a question of a run.
+//! `everstep answer`: answers an rpc of a run.
 
 use std::time::{Duration, Instant};
 
@@ -16,10 +16,10 @@ use crate::usage_error::UsageError;
 const EXAMPLES: &str = "\
 Examples:
   everstep answer expense-1 approveExpense '{\"approved\":true}'
-  everstep answer expense-1 rpc_3fb1c2 '{\"approved\":false}'   by ID, if the same question is open more than once";
+  everstep answer expense-1 rpc_3fb1c2 '{\"approved\":false}'   by ID";
 
-/// How long to wait for the run to ask the question.
-const QUESTION_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long to wait for the run to make the rpc.
+const RPC_TIMEOUT: Duration = Duration::from_secs(3);
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 #[derive(Args, Debug)]
@@ -27,80 +27,62 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 pub(crate) struct Answer {
     /// ID of the run
     run: String,
-    /// Method or ID of the question
-    question: String,
+    /// Method of the rpc, or its ID if several rpcs with this method are open
+    rpc: String,
     #[command(flatten)]
     answer: JsonArgument,
 }
 
 pub(crate) async fn run(arguments: &Answer, context: &Context) -> anyhow::Result<Exit> {
     let answer = arguments.answer.read()?;
-    // If the question is not open, the server explains why.
-    let id = wait_for_question(arguments, context).await?;
-    let id = id.unwrap_or_else(|| arguments.question.clone());
+    // If the rpc is not open, the server explains why.
+    let id = wait_for_rpc(arguments, context).await?;
+    let id = id.unwrap_or_else(|| arguments.rpc.clone());
     let path = format!("workflows/{}/rpc/{}", segment(&arguments.run), segment(&id));
     let call = Call::post(path).json(&answer)?;
     let accepted: AnswerAccepted = context.server.send(call).await?.json()?;
-    match context.out.is_json {
-        true => context.out.json(&accepted)?,
-        false => context
-            .out
-            .line(&format!("answered the question of {}", arguments.run))?,
-    }
-    Ok(Exit::Success)
+    let text = format!("answered the rpc of {}", arguments.run);
+    context.out.result(&accepted, &text)
 }
 
-/// Waits for a matching question and returns its ID. Returns `None` if the run does not ask it.
-async fn wait_for_question(
-    arguments: &Answer,
-    context: &Context,
-) -> anyhow::Result<Option<String>> {
+/// Waits for a matching rpc and returns its ID. Returns `None` if the run does not make it.
+async fn wait_for_rpc(arguments: &Answer, context: &Context) -> anyhow::Result<Option<String>> {
     let started = Instant::now();
     loop {
         let run = runs::get(context, &arguments.run).await?;
-        if let Some(open) = find(&run, &arguments.question)? {
+        if let Some(open) = find(&run, &arguments.rpc)? {
             return Ok(Some(open.id.to_string()));
         }
-        if run.status.is_terminal() || started.elapsed() > QUESTION_TIMEOUT {
+        if run.status.is_terminal() || started.elapsed() > RPC_TIMEOUT {
             return Ok(None);
         }
         tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
-/// Finds the open question by ID or method.
-fn find<'a>(run: &'a RunView, question: &str) -> Result<Option<&'a RpcView>, UsageError> {
-    let by_id = run.rpcs.iter().find(|rpc| &*rpc.id.0 == question);
+/// Finds the open rpc by ID or method.
+fn find<'a>(run: &'a RunView, wanted: &str) -> Result<Option<&'a RpcView>, UsageError> {
+    let by_id = run.rpcs.iter().find(|rpc| &*rpc.id.0 == wanted);
     if by_id.is_some() {
         return Ok(by_id);
     }
-    let mut named = run
-        .rpcs
-        .iter()
-        .filter(|rpc| rpc.method.as_str() == question);
+    let mut named = run.rpcs.iter().filter(|rpc| rpc.method.as_str() == wanted);
+    let (id, shown) = (&run.id, escape_controls(wanted));
     match (named.next(), named.next()) {
         (Some(one), None) => Ok(Some(one)),
-        (Some(_), Some(_)) => Err(UsageError {
-            what: format!(
-                "the question `{1}` of {0} is open more than once",
-                run.id,
-                escape_controls(question)
-            ),
-            remedy: format!("Name it by its ID:\n{}", open_questions(run)),
-        }),
+        (Some(_), Some(_)) => Err(UsageError::new(
+            format!("the rpc `{shown}` of {id} is open more than once"),
+            format!("Name it by its ID:\n{}", open_rpcs(run)),
+        )),
         (None, _) if run.rpcs.is_empty() => Ok(None),
-        (None, _) => Err(UsageError {
-            what: format!(
-                "{} has no open question `{}`",
-                run.id,
-                escape_controls(question)
-            ),
-            remedy: format!("Open questions:\n{}", open_questions(run)),
-        }),
+        (None, _) => Err(UsageError::new(
+            format!("{id} has no open rpc `{shown}`"),
+            format!("Open rpcs:\n{}", open_rpcs(run)),
+        )),
     }
 }
 
-fn open_questions(run: &RunView) -> String {
+fn open_rpcs(run: &RunView) -> String {
     let lines = run.rpcs.iter().map(|rpc| {
         let args = truncate(rpc.args.as_str());
         format!("  {}  {} {args}", rpc.id, rpc.method)

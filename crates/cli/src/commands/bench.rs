@@ -8,7 +8,7 @@ use crate::usage_error::UsageError;
 pub(crate) fn run(arguments: &BenchArguments, is_json: bool) -> anyhow::Result<Exit> {
     everstep_bench::run(arguments, is_json).map_err(|error| {
         match error.downcast::<everstep_bench::UsageError>() {
-            Ok(everstep_bench::UsageError { what, remedy }) => UsageError { what, remedy }.into(),
+            Ok(usage) => UsageError::new(usage.what, usage.remedy).into(),
             Err(error) => error,
         }
     })?;

@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::arguments::GlobalOptions;
-use crate::config::{Config, Kind, SETTINGS, display_value};
+use crate::config::{Config, Kind, Origin, SETTINGS, display_value};
 use crate::exit::Exit;
 use crate::output::{Colour, Output, Table};
 
@@ -14,7 +14,7 @@ Examples:
   EVERSTEP_LISTEN=0.0.0.0:4437 everstep config
   everstep config --config /etc/everstep.toml --json | jq .listen
 
-Order of precedence: command line, environment (EVERSTEP_…), configuration file (--config, EVERSTEP_CONFIG or
+Order of precedence: command line, environment (EVERSTEP_…), configuration file (--config, EVERSTEP_CONFIG or \
 ./everstep.toml), default.";
 
 #[derive(Args, Debug)]
@@ -39,11 +39,9 @@ fn table(config: &Config) -> Table {
             Some((value, origin)) => (display_value(setting, value), origin.to_string()),
             None => ("-".to_owned(), String::new()),
         };
-        let is_default = known.is_none() || origin == "default";
-        let colour = if is_default {
-            Colour::Quiet
-        } else {
-            Colour::Plain
+        let colour = match known {
+            None | Some((_, Origin::Default)) => Colour::Quiet,
+            Some(_) => Colour::Plain,
         };
         table.row([
             (setting.name.to_owned(), Colour::Strong),
@@ -61,18 +59,14 @@ fn as_json(config: &Config) -> serde_json::Value {
         let value = known.map(|(value, _)| match setting.kind {
             Kind::Secret | Kind::Database => json!(display_value(setting, value)),
             Kind::Flag => json!(value == "true"),
-            Kind::Count => value
-                .parse::<u64>()
-                .map_or(json!(value), |count| json!(count)),
+            Kind::Count => json!(value.parse::<u64>().ok()),
             Kind::List | Kind::Words(_) => json!(config.list(setting.name)),
             Kind::Ratio => json!(value.parse::<f64>().ok()),
             Kind::Text | Kind::Duration | Kind::Address | Kind::OneOf(_) => json!(value),
         });
         let from = known.map(|(_, origin)| origin.to_string());
-        (
-            setting.name.to_owned(),
-            json!({"value": value, "from": from}),
-        )
+        let name = setting.name.to_owned();
+        (name, json!({"value": value, "from": from}))
     });
     serde_json::Value::Object(settings.collect())
 }

@@ -1,13 +1,12 @@
 //! `everstep explain`: prints the page of an error code, or lists all codes.
 
-use std::io::Write;
-
 use clap::Args;
 use everstep::ErrorCode;
 use serde_json::json;
 
 use crate::error_pages;
 use crate::exit::Exit;
+use crate::output::Output;
 use crate::usage_error::UsageError;
 
 #[derive(Args, Debug)]
@@ -17,22 +16,26 @@ pub(crate) struct Explain {
 }
 
 pub(crate) fn run(arguments: &Explain, is_json: bool) -> anyhow::Result<Exit> {
-    let text = match (arguments.code.as_deref(), is_json) {
-        (Some(word), false) => page_of(code_of(word)?).to_owned(),
-        (Some(word), true) => {
-            let code = code_of(word)?;
-            let page = page_of(code);
-            format!("{}\n", json!({"code": code.as_str(), "page": page}))
-        }
-        (None, false) => list(),
-        (None, true) => list_as_json(),
-    };
-    std::io::stdout().write_all(text.as_bytes())?;
+    let out = Output::new(is_json);
+    if let Some(word) = &arguments.code {
+        let code = code_of(word)?;
+        let page = error_pages::page(code).unwrap_or_default();
+        return out.result(
+            &json!({"code": code.as_str(), "page": page}),
+            page.trim_end(),
+        );
+    }
+    let widths = ErrorCode::ALL.iter().map(|code| code.as_str().len());
+    let width = widths.max().unwrap_or(0);
+    for &code in ErrorCode::ALL {
+        let (code, summary) = (
+            code.as_str(),
+            error_pages::summary(code).unwrap_or_default(),
+        );
+        let text = format!("{code:width$}  {summary}");
+        out.result(&json!({"code": code, "summary": summary}), &text)?;
+    }
     Ok(Exit::Success)
-}
-
-fn page_of(code: ErrorCode) -> &'static str {
-    error_pages::page(code).unwrap_or_default()
 }
 
 fn code_of(word: &str) -> Result<ErrorCode, UsageError> {
@@ -41,12 +44,15 @@ fn code_of(word: &str) -> Result<ErrorCode, UsageError> {
         .trim_matches(['[', ']', ' '])
         .to_lowercase()
         .replace('-', "_");
-    ErrorCode::parse(&plain).ok_or_else(|| UsageError {
-        what: format!("unknown error code `{word}`"),
-        remedy: match similar(&plain) {
-            Some(code) => format!("Did you mean `{code}`? `everstep explain` lists all codes."),
-            None => "`everstep explain` lists all codes.".to_owned(),
-        },
+    ErrorCode::parse(&plain).ok_or_else(|| {
+        let meant = similar(&plain).map(|code| format!("Did you mean `{code}`? "));
+        UsageError::new(
+            format!("unknown error code `{word}`"),
+            format!(
+                "{}`everstep explain` lists all codes.",
+                meant.unwrap_or_default()
+            ),
+        )
     })
 }
 
@@ -62,29 +68,6 @@ fn similar(typed: &str) -> Option<ErrorCode> {
     (shared(&best) > 0).then_some(best)
 }
 
-fn list() -> String {
-    let mut text = String::new();
-    let width = ErrorCode::ALL
-        .iter()
-        .map(|code| code.as_str().len())
-        .max()
-        .unwrap_or(0);
-    for &code in ErrorCode::ALL {
-        let summary = error_pages::summary(code).unwrap_or_default();
-        text.push_str(&format!("{:width$}  {summary}\n", code.as_str()));
-    }
-    text
-}
-
-/// One JSON object per line.
-fn list_as_json() -> String {
-    let lines = ErrorCode::ALL.iter().map(|&code| {
-        let summary = error_pages::summary(code);
-        format!("{}\n", json!({"code": code.as_str(), "summary": summary}))
-    });
-    lines.collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,8 +80,7 @@ mod tests {
             "STORE_LOCKED",
             "store-locked",
         ] {
-            let page = page_of(code_of(word).unwrap());
-            assert!(page.starts_with("# store_locked"), "{word}");
+            assert_eq!(code_of(word).unwrap(), ErrorCode::StoreLocked, "{word}");
         }
     }
 

@@ -8,7 +8,7 @@ use everstep_protocol::workflow::RunSummary;
 use crate::arguments::RunFilter;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::output::{Colour, Table, relative_time};
+use crate::output::{Colour, Table, plain, relative_time};
 use crate::runs;
 
 const EXAMPLES: &str = "\
@@ -32,10 +32,7 @@ pub(crate) async fn run(arguments: &List, context: &Context) -> anyhow::Result<E
     let (runs, is_all) = runs::list(context, &arguments.filter, limit).await?;
     let out = &context.out;
     if out.is_json {
-        for run in &runs {
-            out.json(run)?;
-        }
-        return Ok(Exit::Success);
+        return out.json_lines(&runs);
     }
     if runs.is_empty() {
         out.line(match arguments.filter.is_empty() {
@@ -46,10 +43,10 @@ pub(crate) async fn run(arguments: &List, context: &Context) -> anyhow::Result<E
     }
     out.table(&table(&runs))?;
     if !is_all {
-        out.line(&out.paint.paint(
+        out.coloured_line(
             Colour::Quiet,
             "More runs match; increase --limit to see them.",
-        ))?;
+        )?;
     }
     Ok(Exit::Success)
 }
@@ -58,10 +55,9 @@ fn table(runs: &[RunSummary]) -> Table {
     let now = SystemTime::now().into();
     let mut table = Table::new(&["RUN", "WORKFLOW", "STATUS", "CREATED", "CHANGED", "TAGS"]);
     for run in runs {
-        let plain = |text: String| (text, Colour::Plain);
         table.row([
-            plain(run.id.to_string()),
-            plain(run.workflow.to_string()),
+            plain(&run.id),
+            plain(&run.workflow),
             (run.status.to_string(), Colour::of_run(run.status)),
             plain(relative_time(run.created_at, now)),
             plain(relative_time(run.updated_at, now)),

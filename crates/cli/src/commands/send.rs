@@ -1,5 +1,7 @@
 //! `everstep send`: sends an event to a run.
 
+use std::time::Duration;
+
 use clap::Args;
 use everstep_protocol::client::{Call, segment};
 use everstep_protocol::workflow::{EventAnswer, EventOutcome};
@@ -16,6 +18,8 @@ Examples:
   everstep send order-7 approval --file approval.json --dedup-id approval-1   delivered once, even if sent twice
   everstep send order-7 question '\"how far?\"' --reply 10s                     wait for the run's reply";
 
+/// How much longer to wait for the response than the server waits for the reply.
+const REPLY_MARGIN: Duration = Duration::from_secs(30);
 const DEDUP_ID: HeaderName = HeaderName::from_static("idempotency-key");
 
 #[derive(Args, Debug)]
@@ -38,30 +42,22 @@ pub(crate) struct Send {
 pub(crate) async fn run(arguments: &Send, context: &Context) -> anyhow::Result<Exit> {
     let (run, event) = (segment(&arguments.run), segment(&arguments.event));
     let mut path = format!("workflows/{run}/events/{event}");
-    let mut timeout = None;
     if let Some(reply) = &arguments.reply {
         path.push_str(&format!("?reply={}", segment(reply)));
-        timeout = Some(everstep_model::parse_duration(reply)?);
     }
     let mut call = Call::post(path).json(&arguments.payload.read()?)?;
-    if let Some(timeout) = timeout {
-        call = call.timeout(timeout + std::time::Duration::from_secs(30));
+    if let Some(reply) = &arguments.reply {
+        call = call.timeout(everstep_model::parse_duration(reply)? + REPLY_MARGIN);
     }
     if let Some(id) = &arguments.dedup_id {
         call = call.header(DEDUP_ID, id);
     }
     let sent: EventAnswer = context.server.send(call).await?.json()?;
-    let out = &context.out;
-    if out.is_json {
-        out.json(&sent)?;
-        return Ok(Exit::Success);
-    }
-    out.line(&match (sent.outcome, &sent.reply) {
+    let run = &arguments.run;
+    let text = match (sent.outcome, &sent.reply) {
         (_, Some(reply)) => escape_controls(reply.as_str()),
-        (EventOutcome::Accepted, None) => format!("event accepted by {}", arguments.run),
-        (EventOutcome::Duplicate, None) => {
-            format!("{} already has an event with this ID", arguments.run)
-        }
-    })?;
-    Ok(Exit::Success)
+        (EventOutcome::Accepted, None) => format!("event accepted by {run}"),
+        (EventOutcome::Duplicate, None) => format!("{run} already has an event with this ID"),
+    };
+    context.out.result(&sent, &text)
 }

@@ -2,7 +2,6 @@
 //! proxy unless it listens on a loopback address.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
@@ -14,7 +13,8 @@ use crate::arguments::GlobalOptions;
 use crate::config::{Config, Flags};
 use crate::exit::Exit;
 use crate::hosting::{
-    ShutdownSignal, StorageConfig, connection_options, export_traces, log_to_stderr, server_options,
+    SHUTTING_DOWN, ShutdownSignal, StorageConfig, connection_options, export_traces, log_to_stderr,
+    server_options,
 };
 use crate::output::Output;
 use crate::usage_error::UsageError;
@@ -40,7 +40,7 @@ pub(crate) struct Serve {
     listen: Option<String>,
     /// Directory of the embedded store, for a single node [default: ./.everstep]
     #[arg(long, value_name = "DIR")]
-    data: Option<PathBuf>,
+    data: Option<String>,
     /// PostgreSQL database for any number of nodes, such as postgres://user@host/database
     #[arg(long, value_name = "URL")]
     store: Option<String>,
@@ -90,10 +90,7 @@ impl Serve {
     fn flags(&self) -> Flags {
         vec![
             ("listen", self.listen.clone()),
-            (
-                "data",
-                self.data.as_ref().map(|path| path.display().to_string()),
-            ),
+            ("data", self.data.clone()),
             ("store", self.store.clone()),
             ("namespace", self.namespace.clone()),
             ("roles", self.roles.clone()),
@@ -120,7 +117,7 @@ pub(crate) async fn run(arguments: &Serve, global: &GlobalOptions) -> anyhow::Re
     let mut options = server_options(&config)?;
     options.access = Access::Keys;
     let connections = connection_options(&config)?;
-    let address = config.address("listen")?;
+    let address = config.parsed("listen")?;
     check_exposure(&config, address, connections.tls.is_some())?;
     let storage = StorageConfig::new(&config)?;
     let roles = storage.roles(&config)?;
@@ -136,37 +133,31 @@ pub(crate) async fn run(arguments: &Serve, global: &GlobalOptions) -> anyhow::Re
     let engine = builder.start().await?;
     if Keys::of(&engine).list().await?.is_empty() {
         engine.shutdown().await;
-        return Err(no_key(&storage.flags).into());
+        return Err(UsageError::new(
+            "there is no API key, so no client could connect",
+            format!(
+                "Create the first key: everstep key create ops --scope admin {}",
+                storage.flags
+            ),
+        )
+        .into());
     }
     let traces = export_traces(&engine, &config)?;
-    let scheme = if connections.tls.is_some() {
-        "https"
-    } else {
-        "http"
-    };
-    let url = format!("{scheme}://{}", listener.local_addr()?);
-    match out.is_json {
-        true => out.json(&serde_json::json!({"listening": url, "roles": config.list("roles")}))?,
-        false => out.line(&format!(
+    let s = if connections.tls.is_some() { "s" } else { "" };
+    let url = format!("http{s}://{}", listener.local_addr()?);
+    out.result(
+        &serde_json::json!({"listening": url, "roles": config.list("roles")}),
+        &format!(
             "listening on {url} ({roles}), data in {}",
             storage.description
-        ))?,
-    }
+        ),
+    )?;
     let router = router(&engine, options);
     everstep_server::serve(listener, router, connections, shutdown_signal.received()).await;
     if !out.is_json {
-        out.line("shutting down; unfinished runs continue after the next start")?;
+        out.line(SHUTTING_DOWN)?;
     }
-    let shutdown = async {
-        engine.shutdown().await;
-        if let Some(traces) = traces {
-            traces.stop().await;
-        }
-    };
-    tokio::select! {
-        () = shutdown => {}
-        () = shutdown_signal.received() => {}
-    }
+    shutdown_signal.shut_down(&engine, traces).await;
     Ok(Exit::Interrupted)
 }
 
@@ -175,17 +166,9 @@ fn check_exposure(config: &Config, address: SocketAddr, is_tls: bool) -> Result<
     if address.ip().is_loopback() || is_tls || config.is_on("behind_proxy") {
         return Ok(());
     }
-    Err(UsageError {
-        what: format!("{address} is reachable from other machines without encryption"),
-        remedy: "Configure a certificate (--tls-certificate, --tls-key), use a proxy that terminates TLS (--behind-proxy), or \
-                 listen on 127.0.0.1."
-            .to_owned(),
-    })
-}
-
-fn no_key(flags: &str) -> UsageError {
-    UsageError {
-        what: "there is no API key, so no client could connect".to_owned(),
-        remedy: format!("Create the first key: everstep key create ops --scope admin {flags}"),
-    }
+    Err(UsageError::new(
+        format!("{address} is reachable from other machines without encryption"),
+        "Configure a certificate (--tls-certificate, --tls-key), use a proxy that terminates TLS (--behind-proxy), or \
+         listen on 127.0.0.1.",
+    ))
 }

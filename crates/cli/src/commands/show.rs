@@ -3,13 +3,13 @@
 use std::time::SystemTime;
 
 use clap::Args;
-use everstep_model::Timestamp;
+use everstep_model::{Failure, Timestamp};
 use everstep_protocol::workflow::{RunView, StepView, WaitKind, WaitView};
 
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::{
-    Colour, Output, Table, escape_controls, format_duration, relative_time, truncate,
+    Colour, Output, Table, escape_controls, format_duration, plain, relative_time, truncate,
 };
 use crate::runs;
 
@@ -44,26 +44,25 @@ pub(crate) async fn run(arguments: &Show, context: &Context) -> anyhow::Result<E
 
 /// Prints the final status of a run, with its result or error.
 pub(super) fn print_end(out: &Output, run: &RunView) -> anyhow::Result<Exit> {
-    if out.is_json {
-        out.json(run)?;
-        return Ok(runs::exit_of(run.status));
-    }
-    let status = out
-        .paint
-        .paint(Colour::of_run(run.status), run.status.as_str());
-    let mut text = format!("{} is {status}", run.id);
+    let mut text = format!("{} is {}", run.id, painted_status(out, run));
     if let Some(result) = &run.result {
         text.push_str(&format!(": {}", escape_controls(result.as_str())));
     }
     if let Some(error) = &run.error {
-        text.push_str(&format!(
-            ": {} [{}]",
-            truncate(&error.message),
-            escape_controls(error.code.as_str())
-        ));
+        text.push_str(&format!(": {}", describe_error(error)));
     }
-    out.line(&text)?;
+    out.result(run, &text)?;
     Ok(runs::exit_of(run.status))
+}
+
+fn painted_status(out: &Output, run: &RunView) -> String {
+    out.paint
+        .paint(Colour::of_run(run.status), run.status.as_str())
+}
+
+fn describe_error(error: &Failure) -> String {
+    let code = escape_controls(error.code.as_str());
+    format!("{} [{code}]", truncate(&error.message))
 }
 
 fn print(out: &Output, run: &RunView) -> std::io::Result<()> {
@@ -73,24 +72,17 @@ fn print(out: &Output, run: &RunView) -> std::io::Result<()> {
         out.line(&format!("{name} {text}"))
     };
     let id = out.paint.paint(Colour::Strong, run.id.as_str());
-    let status = out
-        .paint
-        .paint(Colour::of_run(run.status), run.status.as_str());
-    out.line(&format!("{id} is {status}"))?;
-    field(
-        "workflow",
-        format!("{} (version {})", run.workflow, run.version),
-    )?;
+    out.line(&format!("{id} is {}", painted_status(out, run)))?;
+    let workflow = format!("{} (version {})", run.workflow, run.version);
+    field("workflow", workflow)?;
     if run.generation > 1 {
         field("generation", run.generation.to_string())?;
     }
     field("created", relative_time(run.created_at, now))?;
     if let Some(end) = run.completed_at {
         let took = format_duration(run.created_at.until(end));
-        field(
-            "ended",
-            format!("{}, after {took}", relative_time(end, now)),
-        )?;
+        let ended = format!("{}, after {took}", relative_time(end, now));
+        field("ended", ended)?;
     }
     if !run.tags.is_empty() {
         field("tags", escape_controls(&run.tags.join(" ")))?;
@@ -101,12 +93,7 @@ fn print(out: &Output, run: &RunView) -> std::io::Result<()> {
     }
     for (name, error) in [("error", &run.error), ("rollback", &run.rollback_error)] {
         if let Some(error) = error {
-            let text = format!(
-                "{} [{}]",
-                truncate(&error.message),
-                escape_controls(error.code.as_str())
-            );
-            field(name, out.paint.paint(Colour::Bad, &text))?;
+            field(name, out.paint.paint(Colour::Bad, &describe_error(error)))?;
         }
     }
     if let Some(reason) = &run.reason {
@@ -123,20 +110,18 @@ fn print_steps(out: &Output, steps: &[StepView]) -> std::io::Result<()> {
     let mut table = Table::new(&["STEP", "STATUS", "ATTEMPTS", "TOOK", "RESULT"]);
     for step in steps {
         let took = step.started_at.zip(step.completed_at);
+        let took = took.map(|(start, end)| format_duration(start.until(end)));
         let result = match (&step.result, &step.error) {
             _ if step.redacted => "(secret)".to_owned(),
             (Some(result), _) => truncate(result.as_str()),
             (None, Some(error)) => truncate(&error.message),
             (None, None) => String::new(),
         };
-        let plain = |text: String| (text, Colour::Plain);
         table.row([
-            plain(step.id.clone()),
+            plain(&step.id),
             (step.status.to_string(), Colour::of_step(step.status)),
-            plain(step.attempts.to_string()),
-            plain(took.map_or_else(String::new, |(start, end)| {
-                format_duration(start.until(end))
-            })),
+            plain(step.attempts),
+            plain(took.unwrap_or_default()),
             plain(result),
         ]);
     }
@@ -150,42 +135,30 @@ fn print_waits(out: &Output, run: &RunView, now: Timestamp) -> std::io::Result<(
     }
     out.line("")?;
     for wait in &run.waiting_for {
-        let text = describe_wait(wait, now);
-        out.line(
-            &out.paint
-                .paint(Colour::Waiting, &format!("waiting for {text}")),
-        )?;
+        let text = format!("waiting for {}", describe_wait(wait, now));
+        out.coloured_line(Colour::Waiting, &text)?;
         if let Some(command) = suggested_command(run, wait) {
-            out.line(&out.paint.paint(Colour::Quiet, &format!("  {command}")))?;
+            out.coloured_line(Colour::Quiet, &format!("  {command}"))?;
         }
     }
     Ok(())
 }
 
 fn describe_wait(wait: &WaitView, now: Timestamp) -> String {
-    let what = match wait.kind {
-        WaitKind::Event => "event",
-        WaitKind::Rpc => "an answer to",
-        WaitKind::Child => "child",
-        WaitKind::Sleep => "the end of sleep",
-        WaitKind::Retry => "the next attempt of",
+    let (what, is_timeout) = match wait.kind {
+        WaitKind::Event => ("event", true),
+        WaitKind::Rpc => ("an answer to", true),
+        WaitKind::Child => ("child", true),
+        WaitKind::Sleep => ("the end of sleep", false),
+        WaitKind::Retry => ("the next attempt of", false),
     };
-    let until = wait
-        .deadline
-        .map(|deadline| match now.until(deadline).is_zero() {
-            true => ", due now".to_owned(),
-            false => match wait.kind {
-                WaitKind::Event | WaitKind::Rpc | WaitKind::Child => {
-                    format!(", until {deadline} at the latest")
-                }
-                WaitKind::Sleep | WaitKind::Retry => format!(", at {deadline}"),
-            },
-        });
-    format!(
-        "{what} `{}`{}",
-        escape_controls(wait.name.as_str()),
-        until.unwrap_or_default()
-    )
+    let until = match wait.deadline {
+        None => String::new(),
+        Some(deadline) if now.until(deadline).is_zero() => ", due now".to_owned(),
+        Some(deadline) if is_timeout => format!(", until {deadline} at the latest"),
+        Some(deadline) => format!(", at {deadline}"),
+    };
+    format!("{what} `{}`{until}", escape_controls(wait.name.as_str()))
 }
 
 fn suggested_command(run: &RunView, wait: &WaitView) -> Option<String> {
@@ -193,10 +166,11 @@ fn suggested_command(run: &RunView, wait: &WaitView) -> Option<String> {
     match wait.kind {
         WaitKind::Event => Some(format!("everstep send {} {name} JSON", run.id)),
         WaitKind::Rpc => {
-            let question = run.rpcs.iter().find(|rpc| rpc.method == wait.name);
-            let args =
-                question.map(|rpc| format!("   # arguments: {}", truncate(rpc.args.as_str())));
-            let args = args.unwrap_or_default();
+            let rpc = run.rpcs.iter().find(|rpc| rpc.method == wait.name);
+            let args = rpc.map(|rpc| truncate(rpc.args.as_str()));
+            let args = args
+                .map(|args| format!("   # arguments: {args}"))
+                .unwrap_or_default();
             Some(format!("everstep answer {} {name} JSON{args}", run.id))
         }
         WaitKind::Child | WaitKind::Sleep | WaitKind::Retry => None,

@@ -55,15 +55,10 @@ pub(crate) async fn run(arguments: &Start, context: &Context) -> anyhow::Result<
         let run = runs::wait_for_end(context, started.id.as_str()).await?;
         return print_end(&context.out, &run);
     }
-    let out = &context.out;
-    if out.is_json {
-        out.json(&started)?;
-        return Ok(Exit::Success);
-    }
-    let id = out.paint.paint(Colour::Strong, started.id.as_str());
-    out.line(&match started.created {
+    let id = context.out.paint.paint(Colour::Strong, started.id.as_str());
+    let text = match started.created {
         true => format!("{id} started"),
         false => format!("{id} already exists and is {}", started.status),
-    })?;
-    Ok(Exit::Success)
+    };
+    context.out.result(&started, &text)
 }

@@ -50,7 +50,11 @@ async fn follow(arguments: &Tail, run: &RunView, context: &Context) -> anyhow::R
         _ => 0,
     };
     loop {
-        for line in timeline(context, run, from).await? {
+        let path = format!(
+            "workflows/{}/timeline?from={from}",
+            segment(run.id.as_str())
+        );
+        for line in context.server.get::<Vec<Box<RawValue>>>(&path).await? {
             let entry: ServerLine = serde_json::from_str(line.get())?;
             from = entry.number.0 + 1;
             context.out.line(&match context.out.is_json {
@@ -116,20 +120,6 @@ fn journal(method: Method, run: &RunView, query: &str) -> Call {
         1 => run.id.to_string(),
         generation => format!("{}@{generation}", run.id),
     };
-    Call::new(
-        method,
-        format!("v1/stream/workflows/{}{query}", segment(&name)),
-    )
-}
-
-async fn timeline(
-    context: &Context,
-    run: &RunView,
-    from: u64,
-) -> Result<Vec<Box<RawValue>>, CallError> {
-    let path = format!(
-        "workflows/{}/timeline?from={from}",
-        segment(run.id.as_str())
-    );
-    context.server.get(&path).await
+    let path = format!("v1/stream/workflows/{}{query}", segment(&name));
+    Call::new(method, path)
 }

@@ -10,7 +10,7 @@ use crate::exit::Exit;
 const EXAMPLES: &str = "\
 Examples:
   everstep token order-7                                    read the client view
-  everstep token expense-1 --rpc approveExpense             also answer this question
+  everstep token expense-1 --rpc approveExpense             also answer this rpc
   everstep token order-7 --view state --event approval --lifetime 5m
 
 Send the token in the header `Authorization: Bearer …`, never in a URL.";
@@ -23,7 +23,7 @@ pub(crate) struct Token {
     /// View that the token gives access to: full, state or client
     #[arg(long, default_value = "client")]
     view: View,
-    /// Question that the token allows to answer; may be repeated
+    /// Rpc that the token allows to answer; may be repeated
     #[arg(long = "rpc", value_name = "METHOD")]
     rpcs: Vec<String>,
     /// Event that the token allows to send; may be repeated
@@ -43,10 +43,6 @@ pub(crate) async fn run(arguments: &Token, context: &Context) -> anyhow::Result<
         lifetime: arguments.lifetime.clone(),
     };
     let minted: MintedToken = context.server.post("tokens", &request).await?;
-    match context.out.is_json {
-        true => context.out.json(&minted)?,
-        // Nothing but the token, so that scripts can use the output.
-        false => context.out.line(&minted.token)?,
-    }
-    Ok(Exit::Success)
+    // Nothing but the token, so that scripts can use the output.
+    context.out.result(&minted, &minted.token)
 }

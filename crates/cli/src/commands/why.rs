@@ -22,13 +22,11 @@ pub(crate) async fn run(arguments: &Why, context: &Context) -> anyhow::Result<Ex
     let out = &context.out;
     if out.is_json {
         let why: serde_json::Value = context.server.get(&path).await?;
-        out.json(&why)?;
-        return Ok(Exit::Success);
+        return out.json_lines(&[why]);
     }
     let why: WhyView = context.server.get(&path).await?;
-    let sentence = out
-        .paint
-        .paint(Colour::of_run(why.status), &escape_controls(&why.sentence));
+    let sentence = escape_controls(&why.sentence);
+    let sentence = out.paint.paint(Colour::of_run(why.status), &sentence);
     out.line(&format!(
         "{} is {sentence}",
         escape_controls(&arguments.run)

@@ -16,30 +16,25 @@ pub(crate) fn without_password(url: &str) -> String {
         return "(secret)".to_owned();
     };
     // Split at the last `@`, because a password may contain an unescaped one.
-    let (user, place) = match rest.rsplit_once('@') {
-        Some((user, place)) => (Some(user), place),
-        None => (None, rest),
+    let (user, host) = match rest.rsplit_once('@') {
+        Some((user, host)) => match user.split_once(':') {
+            Some((name, _)) => (format!("{name}:{HIDDEN}@"), host),
+            None => (format!("{user}@"), host),
+        },
+        None => (String::new(), rest),
     };
-    let user = user.map(|user| match user.split_once(':') {
-        Some((name, _)) => format!("{name}:{HIDDEN}@"),
-        None => format!("{user}@"),
-    });
-    let (place, parameters) = match place.split_once('?') {
-        Some((place, parameters)) => (place, Some(parameters)),
-        None => (place, None),
+    let Some((host, parameters)) = host.split_once('?') else {
+        return format!("{scheme}://{user}{host}");
     };
-    let parameters = parameters.map(|parameters| {
-        let each = parameters.split('&').map(|parameter| {
-            let name = parameter.split('=').next().unwrap_or_default();
-            match SECRET_PARAMETERS.contains(&name.to_lowercase().as_str()) {
-                true => format!("{name}={HIDDEN}"),
-                false => parameter.to_owned(),
-            }
-        });
-        format!("?{}", each.collect::<Vec<_>>().join("&"))
+    let parameters = parameters.split('&').map(|parameter| {
+        let name = parameter.split('=').next().unwrap_or_default();
+        match SECRET_PARAMETERS.contains(&name.to_lowercase().as_str()) {
+            true => format!("{name}={HIDDEN}"),
+            false => parameter.to_owned(),
+        }
     });
-    let (user, parameters) = (user.unwrap_or_default(), parameters.unwrap_or_default());
-    format!("{scheme}://{user}{place}{parameters}")
+    let parameters = parameters.collect::<Vec<_>>().join("&");
+    format!("{scheme}://{user}{host}?{parameters}")
 }
 
 #[cfg(test)]

@@ -7,9 +7,9 @@ use crate::usage_error::UsageError;
 
 /// Parses the content of a configuration file.
 pub(crate) fn parse(path: &Path, text: &str) -> Result<Vec<(&'static str, String)>, UsageError> {
-    let wrong = |what: String| UsageError {
-        what: format!("{}: {what}", path.display()),
-        remedy: "`everstep config` lists all settings.".to_owned(),
+    let wrong = |what: String| {
+        let what = format!("{}: {what}", path.display());
+        UsageError::new(what, "`everstep config` lists all settings.")
     };
     let table: toml::Table = text
         .parse()
@@ -23,11 +23,8 @@ pub(crate) fn parse(path: &Path, text: &str) -> Result<Vec<(&'static str, String
             }
             return Err(error);
         };
-        let text = text_of(setting.kind, &value);
-        let text = text.ok_or_else(|| {
-            let kind = value.type_str();
-            wrong(format!("`{key}` has the wrong type: {kind}"))
-        })?;
+        let text = text_of(setting.kind, &value)
+            .ok_or_else(|| wrong(format!("`{key}` has the wrong type: {}", value.type_str())))?;
         settings.push((setting.name, text));
     }
     Ok(settings)
@@ -45,8 +42,7 @@ fn text_of(kind: Kind, value: &toml::Value) -> Option<String> {
         (Kind::Ratio, toml::Value::Float(ratio)) => Some(ratio.to_string()),
         (Kind::Ratio, toml::Value::Integer(ratio)) => Some(ratio.to_string()),
         (Kind::Count | Kind::Flag | Kind::Ratio, _) => None,
-        (_, toml::Value::String(text)) => Some(text.clone()),
-        (_, _) => None,
+        (_, value) => value.as_str().map(str::to_owned),
     }
 }
 

@@ -7,8 +7,8 @@ mod settings;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -99,14 +99,14 @@ impl Config {
             }
         }
         for (name, value) in settings_of_variables(&environment.variables)? {
-            let variable = format!("{PREFIX}{}", name.to_uppercase());
-            values.insert(name, (value, Origin::Environment(variable)));
+            values.insert(name, (value, Origin::Environment(variable_of(name))));
         }
-        for (name, value) in flags {
-            if let Some(value) = value {
-                let flag = format!("--{}", name.replace('_', "-"));
-                values.insert(name, (value, Origin::Flag(flag)));
-            }
+        for (name, value) in flags
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)))
+        {
+            let flag = format!("--{}", name.replace('_', "-"));
+            values.insert(name, (value, Origin::Flag(flag)));
         }
         let config = Self { values };
         config.check()?;
@@ -118,15 +118,12 @@ impl Config {
             let Some((value, origin)) = self.value_and_origin(setting.name) else {
                 continue;
             };
-            setting.kind.check(value).map_err(|why| {
-                let shown = display_value(setting, value);
-                UsageError {
-                    what: format!(
-                        "invalid value {shown} for `{}` (from {origin}): {why}",
-                        setting.name
-                    ),
-                    remedy: format!("`{}`: {}.", setting.name, setting.about),
-                }
+            setting.kind.check(value).map_err(|rule| {
+                let (name, shown) = (setting.name, display_value(setting, value));
+                UsageError::new(
+                    format!("invalid value {shown} for `{name}` (from {origin}): {rule}"),
+                    format!("`{name}`: {}.", setting.about),
+                )
             })?;
         }
         Ok(())
@@ -154,12 +151,12 @@ impl Config {
         match origin.precedence().cmp(&other_origin.precedence()) {
             std::cmp::Ordering::Greater => Ok(Some((one, value))),
             std::cmp::Ordering::Less => Ok(Some((other, other_value))),
-            std::cmp::Ordering::Equal => Err(UsageError {
-                what: format!(
+            std::cmp::Ordering::Equal => Err(UsageError::new(
+                format!(
                     "`{one}` and `{other}` exclude each other, but both are set ({origin}, {other_origin})"
                 ),
-                remedy: "Set only one of them.".to_owned(),
-            }),
+                "Set only one of them.",
+            )),
         }
     }
 
@@ -169,6 +166,14 @@ impl Config {
 
     pub(crate) fn path(&self, name: &str) -> Option<PathBuf> {
         self.text(name).map(PathBuf::from)
+    }
+
+    /// Reads the file that a setting names.
+    pub(crate) fn file(&self, name: &str) -> anyhow::Result<Option<Vec<u8>>> {
+        let read = |path: PathBuf| {
+            std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))
+        };
+        self.path(name).map(read).transpose()
     }
 
     pub(crate) fn is_on(&self, name: &str) -> bool {
@@ -181,20 +186,16 @@ impl Config {
         items.map(str::to_owned).collect()
     }
 
-    pub(crate) fn count(&self, name: &str) -> anyhow::Result<usize> {
-        Ok(self.required(name)?.parse()?)
-    }
-
-    pub(crate) fn ratio(&self, name: &str) -> anyhow::Result<f64> {
+    /// Parses a count, a ratio or an address.
+    pub(crate) fn parsed<T>(&self, name: &str) -> anyhow::Result<T>
+    where
+        T: FromStr<Err: std::error::Error + Send + Sync + 'static>,
+    {
         Ok(self.required(name)?.parse()?)
     }
 
     pub(crate) fn duration(&self, name: &str) -> anyhow::Result<Duration> {
         Ok(everstep_model::parse_duration(self.required(name)?)?)
-    }
-
-    pub(crate) fn address(&self, name: &str) -> anyhow::Result<SocketAddr> {
-        Ok(self.required(name)?.parse()?)
     }
 
     fn required(&self, name: &str) -> anyhow::Result<&str> {
@@ -213,17 +214,22 @@ pub(crate) fn display_value(setting: &Setting, value: &str) -> String {
 }
 
 fn file_to_read(environment: &Environment) -> Option<PathBuf> {
-    if environment.file.is_some() {
-        return environment.file.clone();
-    }
-    let named = environment
-        .variables
-        .iter()
-        .find(|(name, _)| name == FILE_VARIABLE);
-    if let Some((_, path)) = named {
-        return Some(path.into());
-    }
-    Path::new(FILE).is_file().then(|| FILE.into())
+    let by_variable = || {
+        let mut variables = environment.variables.iter();
+        let (_, path) = variables.find(|(name, _)| name == FILE_VARIABLE)?;
+        Some(path.into())
+    };
+    let by_default = || Path::new(FILE).is_file().then(|| FILE.into());
+    environment
+        .file
+        .clone()
+        .or_else(by_variable)
+        .or_else(by_default)
+}
+
+/// The environment variable of a setting.
+fn variable_of(name: &str) -> String {
+    format!("{PREFIX}{}", name.to_uppercase())
 }
 
 /// Returns the settings given as environment variables. Rejects likely typing mistakes and ignores
@@ -242,13 +248,11 @@ fn settings_of_variables(
         } else if let Some(meant) = settings::similar(&name)
             && variable != FILE_VARIABLE
         {
-            let meant = settings::find(meant)
-                .map(Setting::variable)
-                .unwrap_or_default();
-            return Err(UsageError {
-                what: format!("unknown setting in the variable {variable}"),
-                remedy: format!("Did you mean {meant}? `everstep config` lists all settings."),
-            });
+            let meant = variable_of(meant);
+            return Err(UsageError::new(
+                format!("unknown setting in the variable {variable}"),
+                format!("Did you mean {meant}? `everstep config` lists all settings."),
+            ));
         }
     }
     Ok(found)

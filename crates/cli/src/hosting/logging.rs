@@ -6,13 +6,7 @@ use crate::config::Config;
 
 /// Enables the configured log level and format.
 pub(crate) fn log_to_stderr(config: &Config) {
-    let level = match config.text("log") {
-        Some("error") => LevelFilter::ERROR,
-        Some("info") => LevelFilter::INFO,
-        Some("debug") => LevelFilter::DEBUG,
-        Some("trace") => LevelFilter::TRACE,
-        _ => LevelFilter::WARN,
-    };
+    let level = config.parsed("log").unwrap_or(LevelFilter::WARN);
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(std::io::stderr)
@@ -32,6 +26,5 @@ pub(crate) fn log_warnings() {
         .with_ansi(false)
         .without_time()
         .with_target(false);
-    // Fails only if a subscriber is already installed.
     let _ = subscriber.try_init();
 }

@@ -47,10 +47,8 @@ impl StorageConfig {
     fn database(config: &Config, url: &str) -> anyhow::Result<Self> {
         let bus_url = config.text("store_hints").unwrap_or(url);
         Ok(Self::Database(Box::new(DatabaseConfig {
-            store: database_options(config, url)
-                .with_context(|| format!("invalid database URL {}", without_password(url)))?,
-            bus: database_options(config, bus_url)
-                .with_context(|| format!("invalid database URL {}", without_password(bus_url)))?,
+            store: database_options(config, url)?,
+            bus: database_options(config, bus_url)?,
             url: without_password(url),
             namespace: config.text("namespace").unwrap_or_default().to_owned(),
         })))
@@ -62,11 +60,10 @@ impl StorageConfig {
         let roles: Result<Vec<Role>, _> = names.iter().map(|name| name.parse()).collect();
         let roles = Roles::from_iter(roles?);
         match self {
-            Self::Directory(_) if roles != Roles::ALL => Err(UsageError {
-                what: format!("a node on a directory needs all roles, not only {roles}"),
-                remedy: "Remove `roles`, or use a database that several nodes share (--store)."
-                    .to_owned(),
-            }
+            Self::Directory(_) if roles != Roles::ALL => Err(UsageError::new(
+                format!("a node on a directory needs all roles, not only {roles}"),
+                "Remove `roles`, or use a database that several nodes share (--store).",
+            )
             .into()),
             Self::Directory(_) | Self::Database(_) => Ok(roles),
         }
@@ -103,10 +100,12 @@ impl StorageConfig {
 }
 
 fn database_options(config: &Config, url: &str) -> anyhow::Result<Options> {
-    let options = Options::new(url)?
+    let invalid = || format!("invalid database URL {}", without_password(url));
+    let options = Options::new(url)
+        .with_context(invalid)?
         .namespace(config.text("namespace").unwrap_or_default())?
         .allow_lossy(config.is_on("allow_lossy"))
-        .connections(config.count("store_connections")?);
+        .connections(config.parsed("store_connections")?);
     Ok(match config.path("store_authority") {
         Some(file) => options.certificate_authority(file),
         None => options,

@@ -18,7 +18,7 @@ pub(crate) fn export_traces(
     if let Some(service) = config.text("otlp_service") {
         options.service = service.to_owned();
     }
-    options.ratio = config.ratio("otlp_ratio")?;
+    options.ratio = config.parsed("otlp_ratio")?;
     let exporter =
         TraceExporter::start(engine, options).context("`otlp_endpoint` cannot be used")?;
     Ok(Some(exporter))

@@ -5,35 +5,33 @@ use super::text::escape_controls;
 
 const GAP: &str = "   ";
 
-pub(crate) struct Table {
-    head: Vec<&'static str>,
-    rows: Vec<Vec<(String, Colour)>>,
+pub(crate) type Cell = (String, Colour);
+
+pub(crate) fn plain(text: impl ToString) -> Cell {
+    (text.to_string(), Colour::Plain)
 }
 
+/// The first row is the head.
+pub(crate) struct Table(Vec<Vec<Cell>>);
+
 impl Table {
-    pub(crate) fn new(head: &[&'static str]) -> Self {
-        Self {
-            head: head.to_vec(),
-            rows: Vec::new(),
-        }
+    pub(crate) fn new(head: &[&str]) -> Self {
+        let head = head.iter().map(|&title| (title.to_owned(), Colour::Strong));
+        Self(vec![head.collect()])
     }
 
     /// Adds a row. Cells may contain user input, so control characters are escaped.
-    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = (String, Colour)>) {
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         let cells = cells.into_iter();
         let cells = cells.map(|(text, colour)| (escape_controls(&text), colour));
-        self.rows.push(cells.collect());
+        self.0.push(cells.collect());
     }
 
     pub(crate) fn render(&self, paint: &Paint) -> String {
-        let widths: Vec<usize> = (0..self.head.len()).map(|at| self.width(at)).collect();
-        let head = self
-            .head
-            .iter()
-            .map(|&title| (title.to_owned(), Colour::Strong));
-        let head: Vec<_> = head.collect();
+        let columns = self.0.iter().map(Vec::len).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..columns).map(|at| self.width(at)).collect();
         let mut text = String::new();
-        for row in std::iter::once(&head).chain(&self.rows) {
+        for row in &self.0 {
             let last = row.len().saturating_sub(1);
             for (at, ((cell, colour), width)) in row.iter().zip(&widths).enumerate() {
                 text.push_str(&paint.paint(*colour, cell));
@@ -49,10 +47,9 @@ impl Table {
     }
 
     fn width(&self, at: usize) -> usize {
-        let title = self.head.get(at).map_or(0, |title| title.len());
-        let cells = self.rows.iter().filter_map(|row| row.get(at));
+        let cells = self.0.iter().filter_map(|row| row.get(at));
         let widths = cells.map(|(cell, _)| cell.chars().count());
-        widths.chain([title]).max().unwrap_or(0)
+        widths.max().unwrap_or(0)
     }
 }
 
@@ -63,14 +60,8 @@ mod tests {
     #[test]
     fn columns_align_with_and_without_colours() {
         let mut table = Table::new(&["RUN", "STATUS"]);
-        table.row([
-            ("order-17".to_owned(), Colour::Plain),
-            ("failed".to_owned(), Colour::Bad),
-        ]);
-        table.row([
-            ("ü".to_owned(), Colour::Plain),
-            ("ok".to_owned(), Colour::Good),
-        ]);
+        table.row([plain("order-17"), ("failed".to_owned(), Colour::Bad)]);
+        table.row([plain("ü"), ("ok".to_owned(), Colour::Good)]);
         let plain = "RUN        STATUS\norder-17   failed\nü          ok\n";
         assert_eq!(table.render(&Paint::NONE), plain);
         let painted = table.render(&Paint::ALL);
@@ -83,7 +74,7 @@ mod tests {
     #[test]
     fn control_characters_in_cells_are_escaped() {
         let mut table = Table::new(&["A"]);
-        table.row([("\x1b[2J\x07".to_owned(), Colour::Plain)]);
+        table.row([plain("\x1b[2J\x07")]);
         let text = table.render(&Paint::NONE);
         assert!(!text.contains(['\x1b', '\x07']), "{text:?}");
     }

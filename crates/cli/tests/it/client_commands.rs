@@ -11,8 +11,8 @@ fn server() -> Server {
     Server::start(&["dev", "--port", "0", "--memory"])
 }
 
-/// Waits until a run asks a question.
-fn wait_for_question(server: &mut Server) {
+/// Waits until a run makes an rpc.
+fn wait_for_rpc(server: &mut Server) {
     server.until("workflow:rpc_requested");
 }
 
@@ -29,7 +29,7 @@ fn a_run_is_started_shown_answered_and_awaited() {
         "team",
     ]);
     assert_eq!(started, "expense-1 started\n");
-    wait_for_question(&mut server);
+    wait_for_rpc(&mut server);
     let again = server.output(&["start", "expense", DINNER, "--id", "expense-1"]);
     assert_eq!(again, "expense-1 already exists and is waiting\n");
     let shown = server.output(&["show", "expense-1"]);
@@ -56,7 +56,7 @@ fn a_run_is_started_shown_answered_and_awaited() {
         "approveExpense",
         r#"{"approved":true}"#,
     ]);
-    assert_eq!(answered, "answered the question of expense-1\n");
+    assert_eq!(answered, "answered the rpc of expense-1\n");
     let ended = server.output(&["show", "expense-1", "--wait"]);
     assert!(ended.starts_with("expense-1 is completed: "), "{ended}");
     assert_eq!(
@@ -122,7 +122,7 @@ fn a_verb_applies_to_many_runs_and_reports_each() {
     for n in 1..=3 {
         let id = format!("e-{n}");
         server.output(&["start", "expense", DINNER, "--id", &id, "--tag", "batch"]);
-        wait_for_question(&mut server);
+        wait_for_rpc(&mut server);
     }
     let would = server.output(&["cancel", "--tag", "batch", "--dry-run"]);
     assert!(
@@ -156,7 +156,7 @@ fn a_verb_applies_to_many_runs_and_reports_each() {
 fn waiting_for_a_run_that_fails_has_its_own_exit_code() {
     let mut server = server();
     server.output(&["start", "expense", DINNER, "--id", "e"]);
-    wait_for_question(&mut server);
+    wait_for_rpc(&mut server);
     server.output(&["fail", "e", "--reason", "no"]);
     let output = server.run(&["show", "e", "--wait"]);
     assert_eq!(output.status.code(), Some(8));
@@ -167,7 +167,7 @@ fn waiting_for_a_run_that_fails_has_its_own_exit_code() {
     );
     let restarted = server.output(&["restart", "e"]);
     assert!(restarted.contains("`e`"), "{restarted}");
-    wait_for_question(&mut server);
+    wait_for_rpc(&mut server);
     assert_eq!(server.json(&["show", "e"])["generation"], 2);
     let forked = server.json(&["fork", "e", "--id", "f"]);
     assert_eq!(forked["id"], "f");

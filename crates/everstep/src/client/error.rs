@@ -95,6 +95,11 @@ macro_rules! operations {
                 }
             }
         )*
+
+        /// Returns the code if this is the error of a request.
+        pub(crate) fn code_of_request(error: &(dyn std::error::Error + 'static)) -> Option<ErrorCode> {
+            None$(.or_else(|| Some(error.downcast_ref::<$name>()?.code())))*
+        }
     };
 }
 

@@ -13,6 +13,7 @@ mod start;
 
 use everstep_store::BoxFuture;
 
+pub(crate) use error::code_of_request;
 pub use error::{
     AnswerError, BulkReport, ClientError, ControlError, FindError, ReadError, SendError,
     ServerError, StartError, WaitError,

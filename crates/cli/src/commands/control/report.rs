@@ -4,27 +4,17 @@ use everstep_model::Verb;
 use everstep_protocol::workflow::{BulkReport, BulkRun, ControlAnswer};
 
 use crate::exit::Exit;
-use crate::output::{Colour, Output, Table, escape_controls};
+use crate::output::{Cell, Colour, Output, Table, escape_controls, plain};
 
 pub(super) fn print_dry_run(out: &Output, verb: Verb, ids: &[String]) -> anyhow::Result<Exit> {
-    if out.is_json {
-        out.json(&ids)?;
-        return Ok(Exit::Success);
-    }
-    for id in ids {
-        out.line(&escape_controls(id))?;
-    }
-    let text = format!("dry run: `{verb}` would apply to {}", count(ids.len()));
-    out.line(&out.paint.paint(Colour::Quiet, &text))?;
-    Ok(Exit::Success)
+    let summary = format!("dry run: `{verb}` would apply to {}", count(ids.len()));
+    let lines = ids.iter().map(|id| escape_controls(id));
+    let lines = lines.chain([out.paint.paint(Colour::Quiet, &summary)]);
+    out.result(&ids, &lines.collect::<Vec<_>>().join("\n"))
 }
 
 pub(super) fn print_answer(out: &Output, answer: &ControlAnswer) -> anyhow::Result<Exit> {
-    match out.is_json {
-        true => out.json(answer)?,
-        false => out.line(&escape_controls(&answer.message))?,
-    }
-    Ok(Exit::Success)
+    out.result(answer, &escape_controls(&answer.message))
 }
 
 pub(super) fn print_report(out: &Output, report: &BulkReport) -> anyhow::Result<Exit> {
@@ -41,22 +31,18 @@ pub(super) fn print_report(out: &Output, report: &BulkReport) -> anyhow::Result<
         table.row(cells(run));
     }
     out.table(&table)?;
-    let (changed, refused) = (report.changed, report.refused);
-    let text = format!(
-        "{}: {changed} changed, {refused} refused",
-        count(report.total)
-    );
-    out.line(&out.paint.paint(Colour::Strong, &text))?;
+    let (total, changed, refused) = (count(report.total), report.changed, report.refused);
+    let text = format!("{total}: {changed} changed, {refused} refused");
+    out.coloured_line(Colour::Strong, &text)?;
     Ok(exit)
 }
 
-fn cells(run: &BulkRun) -> [(String, Colour); 3] {
-    let id = (run.id.to_string(), Colour::Plain);
-    match (&run.done, &run.problem) {
+fn cells(run: &BulkRun) -> [Cell; 3] {
+    let (status, result) = match (&run.done, &run.problem) {
         (_, Some(problem)) => {
             let code = problem.code.as_deref().unwrap_or("refused");
-            let why = format!("{} [{code}]", problem.detail);
-            [id, (String::new(), Colour::Plain), (why, Colour::Bad)]
+            let text = format!("{} [{code}]", problem.detail);
+            (plain(""), (text, Colour::Bad))
         }
         (Some(done), None) => {
             let colour = if done.changed {
@@ -65,14 +51,11 @@ fn cells(run: &BulkRun) -> [(String, Colour); 3] {
                 Colour::Quiet
             };
             let status = (done.status.to_string(), Colour::of_run(done.status));
-            [id, status, (done.message.clone(), colour)]
+            (status, (done.message.clone(), colour))
         }
-        (None, None) => [
-            id,
-            (String::new(), Colour::Plain),
-            (String::new(), Colour::Plain),
-        ],
-    }
+        (None, None) => (plain(""), plain("")),
+    };
+    [plain(&run.id), status, result]
 }
 
 fn count(runs: usize) -> String {

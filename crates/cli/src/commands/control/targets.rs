@@ -35,6 +35,16 @@ impl Targets {
         }
     }
 
+    /// Returns the ID of the only run, which `flag` requires.
+    pub(super) fn exactly_one(&self, verb: Verb, flag: &str) -> Result<&str, UsageError> {
+        self.single().ok_or_else(|| {
+            UsageError::new(
+                format!("`{flag}` requires exactly one run"),
+                format!("everstep {verb} RUN {flag} OPERATION"),
+            )
+        })
+    }
+
     /// Returns the IDs of the named or matching runs.
     pub(super) async fn ids(&self, verb: Verb, context: &Context) -> anyhow::Result<Vec<String>> {
         match (self.runs.is_empty(), self.filter.is_empty(), self.all) {
@@ -43,18 +53,18 @@ impl Targets {
                 let (runs, _) = runs::list(context, &self.filter, usize::MAX).await?;
                 Ok(runs.into_iter().map(|run| run.id.to_string()).collect())
             }
-            (true, true, false) => Err(UsageError {
-                what: format!("no runs to {verb}"),
-                remedy: format!(
+            (true, true, false) => Err(UsageError::new(
+                format!("no runs to {verb}"),
+                format!(
                     "Name runs (everstep {verb} RUN…), filter them with --type, --status or --tag, or pass --all. \
                      --dry-run lists the affected runs."
                 ),
-            }
+            )
             .into()),
-            (false, false, _) => Err(UsageError {
-                what: "name runs or pass a filter, not both".to_owned(),
-                remedy: format!("See `everstep {verb} --help`."),
-            }
+            (false, false, _) => Err(UsageError::new(
+                "name runs or pass a filter, not both",
+                format!("See `everstep {verb} --help`."),
+            )
             .into()),
         }
     }

@@ -7,7 +7,6 @@
 mod screen;
 mod watch;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -23,8 +22,8 @@ use crate::arguments::GlobalOptions;
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::hosting::{
-    ShutdownSignal, SystemClock, connection_options, export_traces, log_to_stderr, open_directory,
-    server_options,
+    SHUTTING_DOWN, ShutdownSignal, SystemClock, connection_options, export_traces, log_to_stderr,
+    open_directory, server_options,
 };
 use screen::Screen;
 use watch::Watch;
@@ -38,7 +37,7 @@ Examples:
   everstep dev --memory         keep data in memory only
   everstep dev --json | jq      the records, one JSON object per line
 
-The server accepts local clients only and needs no API keys. Development mode is on: the engine replays every
+The server accepts local clients only and needs no API keys. Development mode is on: the engine replays every \
 activation a second time to detect hidden nondeterminism. Unfinished runs of the last process continue.";
 
 #[derive(Args, Debug)]
@@ -49,7 +48,7 @@ pub(crate) struct Dev {
     port: u16,
     /// Directory of the embedded store [default: ./.everstep]
     #[arg(long, value_name = "DIR")]
-    data: Option<PathBuf>,
+    data: Option<String>,
     /// Keep data in memory only
     #[arg(long, conflicts_with = "data")]
     memory: bool,
@@ -60,7 +59,10 @@ pub(crate) struct Dev {
 
 pub(crate) async fn run(arguments: &Dev, global: &GlobalOptions) -> anyhow::Result<Exit> {
     let mut shutdown_signal = ShutdownSignal::listen()?;
-    let config = global.config(arguments.flags())?;
+    let config = global.config(vec![
+        ("data", arguments.data.clone()),
+        ("long_poll_timeout", arguments.long_poll_timeout.clone()),
+    ])?;
     log_to_stderr(&config);
     let mut screen = Screen::new(global.json);
     let (options, connections) = local_only(&config)?;
@@ -92,30 +94,13 @@ pub(crate) async fn run(arguments: &Dev, global: &GlobalOptions) -> anyhow::Resu
         failed = shown => failed,
     };
     if ended.is_ok() {
-        screen.note("shutting down; unfinished runs continue after the next start")?;
+        screen.note(SHUTTING_DOWN)?;
     }
-    let shutdown = async {
-        engine.shutdown().await;
-        if let Some(traces) = traces {
-            traces.stop().await;
-        }
-    };
-    tokio::select! {
-        () = shutdown => {}
-        () = shutdown_signal.received() => {}
-    }
+    shutdown_signal.shut_down(&engine, traces).await;
     ended.map(|()| Exit::Interrupted)
 }
 
 impl Dev {
-    fn flags(&self) -> Vec<(&'static str, Option<String>)> {
-        let data = self.data.as_ref().map(|path| path.display().to_string());
-        vec![
-            ("data", data),
-            ("long_poll_timeout", self.long_poll_timeout.clone()),
-        ]
-    }
-
     /// Opens the store and describes where it is.
     fn open_store(&self, config: &Config) -> anyhow::Result<(Arc<dyn Store>, String)> {
         match config.path("data") {
@@ -132,13 +117,10 @@ impl Dev {
     }
 
     async fn listen(&self) -> anyhow::Result<TcpListener> {
-        let listener = TcpListener::bind(("127.0.0.1", self.port)).await;
-        listener.with_context(|| {
-            format!(
-                "cannot listen on port {}; choose another one with --port",
-                self.port
-            )
-        })
+        let port = self.port;
+        let listener = TcpListener::bind(("127.0.0.1", port)).await;
+        let cannot = || format!("cannot listen on port {port}; choose another one with --port");
+        listener.with_context(cannot)
     }
 }
 

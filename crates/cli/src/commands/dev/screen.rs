@@ -28,11 +28,11 @@ const SUGGESTIONS: &[(&str, &str)] = &[
     ),
     (
         "everstep tail expense-1",
-        "follow the run; it asks a question",
+        "follow the run until it waits for an answer",
     ),
     (
         r#"everstep answer expense-1 approveExpense '{"approved":true}'"#,
-        "answer the question",
+        "answer its rpc",
     ),
     ("everstep list", ""),
 ];
@@ -65,30 +65,31 @@ impl Screen {
         }
         let paint = self.out.paint;
         let address = paint.paint(Colour::Strong, url);
+        let runs = match unfinished {
+            0 => "none unfinished".to_owned(),
+            1 => "continuing 1 unfinished run".to_owned(),
+            count => format!("continuing {count} unfinished runs"),
+        };
         self.out.line(&format!(
-            "Everstep listens on {address}, for this machine only.\n"
+            "Everstep listens on {address}, for this machine only.
+
+  data       {location}
+  survives   {durability}
+  workflows  hello, payment, expense
+  runs       {runs}
+
+Try in another terminal:"
         ))?;
-        self.out.line(&format!("  data       {location}"))?;
-        self.out.line(&format!("  survives   {durability}"))?;
-        self.out.line("  workflows  hello, payment, expense")?;
-        self.out.line(&match unfinished {
-            0 => "  runs       none unfinished".to_owned(),
-            1 => "  runs       continuing 1 unfinished run".to_owned(),
-            count => format!("  runs       continuing {count} unfinished runs"),
-        })?;
-        self.out.line("\nTry in another terminal:")?;
         for (command, about) in SUGGESTIONS {
-            let about = match about {
-                &"" => String::new(),
+            let about = match *about {
+                "" => String::new(),
                 about => paint.paint(Colour::Quiet, &format!("   # {about}")),
             };
             self.out.line(&format!("  {command}{about}"))?;
         }
         let hint =
-            "Kill this server (kill -9) and start it again: all runs continue where they were.\n";
-        self.out
-            .line(&format!("\n{}", paint.paint(Colour::Quiet, hint)))?;
-        Ok(())
+            "\nKill this server (kill -9) and start it again: all runs continue where they were.\n";
+        Ok(self.out.coloured_line(Colour::Quiet, hint)?)
     }
 
     pub(super) fn show(&mut self, line: &Line) -> anyhow::Result<()> {
@@ -125,8 +126,7 @@ impl Screen {
             .unwrap_or(0);
         let padded = format!("{:width$}", run.as_str());
         let index = self.runs.iter().position(|known| known == run);
-        self.out
-            .paint
-            .paint(Colour::Run(index.unwrap_or(0)), &padded)
+        let colour = Colour::Run(index.unwrap_or(0));
+        self.out.paint.paint(colour, &padded)
     }
 }
