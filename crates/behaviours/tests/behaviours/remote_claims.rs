@@ -58,7 +58,7 @@ const UNKNOWN: &str = "a token of nobody";
 /// Sends the worker news of a run that it does not have, once it has one, and records what it releases.
 struct Misleads {
     inner: Arc<dyn Transport>,
-    has_told: Arc<AtomicU32>,
+    has_sent: Arc<AtomicU32>,
     released: Arc<Mutex<Vec<Value>>>,
 }
 
@@ -77,16 +77,16 @@ impl Transport for Misleads {
             }
             said.to_string().into()
         });
-        let (call, has_told) = (self.inner.call(request), self.has_told.clone());
+        let (call, has_sent) = (self.inner.call(request), self.has_sent.clone());
         Box::pin(async move {
             let answer = call.await?;
-            if !path.ends_with("/claim") || has_told.load(Ordering::Relaxed) > 0 {
+            if !path.ends_with("/claim") || has_sent.load(Ordering::Relaxed) > 0 {
                 return Ok(answer);
             }
             let mut claimed: Value = serde_json::from_slice(answer.body()).unwrap();
             let items = claimed["items"].as_array_mut().unwrap();
             if !items.is_empty() {
-                has_told.fetch_add(1, Ordering::Relaxed);
+                has_sent.fetch_add(1, Ordering::Relaxed);
                 let news = json!({"token": UNKNOWN, "word": "resumed", "after": 0});
                 items.push(json!({"number": 1_000, "news": news}));
             }
@@ -102,7 +102,7 @@ fn news_of_a_run_that_a_worker_does_not_have_is_answered_with_a_release() {
         let released = Arc::new(Mutex::default());
         let transport: Arc<dyn Transport> = Arc::new(Misleads {
             inner: transport,
-            has_told: Arc::default(),
+            has_sent: Arc::default(),
             released: released.clone(),
         });
         let _process = Process::start(&transport, 11, 10).await;

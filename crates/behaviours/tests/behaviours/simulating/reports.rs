@@ -50,12 +50,12 @@ fn after<'a>(text: &'a str, word: &str) -> &'a str {
 
 #[test]
 fn a_report_contains_the_seed_the_assertion_the_faults_and_the_timeline() {
-    let told = check_hasty(hasty());
-    let seed: u64 = after(&told, "fails with seed ").parse().unwrap();
+    let report = check_hasty(hasty());
+    let seed: u64 = after(&report, "fails with seed ").parse().unwrap();
     let parts = [
         "it was missed\n  left: 0\n right: 5\n  at ".to_owned(),
         "reports.rs:".to_owned(),
-        format!("EVERSTEP_SEED={seed} cargo test simulating::reports::a_failure_tells"),
+        format!("EVERSTEP_SEED={seed} cargo test simulating::reports::a_report_contains"),
         "Faults:\n    ".to_owned(),
         "00:00:00.000  commit 1  simulated: created (hasty)".to_owned(),
         "simulated: step_started begin:0, step_completed begin:0".to_owned(),
@@ -63,15 +63,15 @@ fn a_report_contains_the_seed_the_assertion_the_faults_and_the_timeline() {
         "completed".to_owned(),
     ];
     for part in parts {
-        assert!(told.contains(&part), "no {part:?} in:\n{told}");
+        assert!(report.contains(&part), "no {part:?} in:\n{report}");
     }
 }
 
 #[test]
 fn the_reported_seed_fails_again_on_its_own() {
-    let told = check_hasty(hasty());
-    let seed = after(&told, "EVERSTEP_SEED=").to_owned();
-    assert_eq!(check_hasty(hasty().only(&seed)), told);
+    let report = check_hasty(hasty());
+    let seed = after(&report, "EVERSTEP_SEED=").to_owned();
+    assert_eq!(check_hasty(hasty().only(&seed)), report);
     let other = if seed == "0" { "1" } else { "0" };
     let summary = hasty().only(other).check(|_| {});
     assert_eq!(summary.cases, 2);
@@ -79,15 +79,15 @@ fn the_reported_seed_fails_again_on_its_own() {
 
 #[test]
 fn faults_that_are_not_needed_are_left_out() {
-    let told = check_hasty(hasty());
-    let (_, faults) = told.split_once("Faults:\n").unwrap();
+    let report = check_hasty(hasty());
+    let (_, faults) = report.split_once("Faults:\n").unwrap();
     let (faults, timeline) = faults.split_once("\n\n").unwrap();
     let faults: Vec<&str> = faults.lines().collect();
-    assert_eq!(faults.len(), 2, "{told}");
-    assert!(!faults[0].contains("crash"), "{told}");
-    assert!(faults[1].contains("which it fails without"), "{told}");
+    assert_eq!(faults.len(), 2, "{report}");
+    assert!(!faults[0].contains("crash"), "{report}");
+    assert!(faults[1].contains("which it fails without"), "{report}");
     // The report shows the case without them.
-    assert!(!timeline.contains("the process crashes"), "{told}");
+    assert!(!timeline.contains("the process crashes"), "{report}");
 }
 
 /// Needs two crashes to fail: it cannot be done three times.
@@ -114,16 +114,16 @@ impl Workflow for Twice {
 #[test]
 fn faults_that_are_needed_together_stay_together() {
     let make = |bank: &Bank| Twice { bank: bank.clone() };
-    let told = failure(|| {
+    let report = failure(|| {
         simulate_in(Bank::default, make, 0..2_000)
             .check(|run| assert!(run.world().times("act") <= 4, "too often"))
     });
-    let (_, faults) = told.split_once("Faults:\n").unwrap();
+    let (_, faults) = report.split_once("Faults:\n").unwrap();
     let (faults, timeline) = faults.split_once("\n\n").unwrap();
-    assert_eq!(faults.matches("crash before commit").count(), 2, "{told}");
-    assert_eq!(timeline.matches("is lost: ").count(), 2, "{told}");
-    assert!(!faults.contains("clock"), "{told}");
-    assert!(!faults.contains("back after"), "{told}");
+    assert_eq!(faults.matches("crash before commit").count(), 2, "{report}");
+    assert_eq!(timeline.matches("is lost: ").count(), 2, "{report}");
+    assert!(!faults.contains("clock"), "{report}");
+    assert!(!faults.contains("back after"), "{report}");
 }
 
 /// Does nothing that lasts.
@@ -140,35 +140,41 @@ impl Workflow for Nothing {
 
 #[test]
 fn a_simulation_in_which_nothing_can_go_wrong_fails() {
-    let told = failure(|| simulate(Nothing, 0..10).check(|_| {}));
-    assert!(told.contains("nothing was simulated"), "{told}");
+    let report = failure(|| simulate(Nothing, 0..10).check(|_| {}));
+    assert!(report.contains("nothing was simulated"), "{report}");
 }
 
 #[test]
 fn an_event_that_never_arrives_in_time_fails_the_simulation() {
-    let told = failure(|| hasty_with(9).event(hours(5), &Late(6)).check(|_| {}));
-    assert!(told.contains("event `late` was never accepted"), "{told}");
+    let report = failure(|| hasty_with(9).event(hours(5), &Late(6)).check(|_| {}));
+    assert!(
+        report.contains("event `late` was never accepted"),
+        "{report}"
+    );
 }
 
 #[test]
 fn an_answer_to_an_rpc_that_is_never_made_fails_the_simulation() {
     let home = "home".to_owned();
-    let told = failure(|| hasty_with(9).answer::<Address>(&home).check(|_| {}));
-    assert!(told.contains("`address` was never made"), "{told}");
+    let report = failure(|| hasty_with(9).answer::<Address>(&home).check(|_| {}));
+    assert!(report.contains("`address` was never made"), "{report}");
 }
 
 #[test]
 fn a_workflow_that_fails_without_faults_is_reported_as_such() {
-    let told = failure(|| hasty().check(|run| assert_eq!(run.output().unwrap(), 6)));
-    assert!(told.contains("`hasty` fails without any fault"), "{told}");
-    assert!(told.contains("EVERSTEP_SEED=clean"), "{told}");
-    assert!(!told.contains("Faults:"), "{told}");
+    let report = failure(|| hasty().check(|run| assert_eq!(run.output().unwrap(), 6)));
+    assert!(
+        report.contains("`hasty` fails without any fault"),
+        "{report}"
+    );
+    assert!(report.contains("EVERSTEP_SEED=clean"), "{report}");
+    assert!(!report.contains("Faults:"), "{report}");
 }
 
 #[test]
 fn a_case_that_no_simulation_prints_is_refused() {
-    let told = failure(|| hasty().only("yesterday").check(|_| {}));
-    assert!(told.contains("EVERSTEP_SEED is `yesterday`"), "{told}");
+    let report = failure(|| hasty().only("yesterday").check(|_| {}));
+    assert!(report.contains("EVERSTEP_SEED is `yesterday`"), "{report}");
 }
 
 #[test]
@@ -176,13 +182,13 @@ fn a_summary_reads_as_one_line() {
     let summary = simulate(Hasty, 0..5)
         .event(minutes(1), &Late(5))
         .check(|_| {});
-    let told = summary.to_string();
+    let report = summary.to_string();
     assert!(
-        told.starts_with(&format!("{} cases, ", summary.cases)),
-        "{told}"
+        report.starts_with(&format!("{} cases, ", summary.cases)),
+        "{report}"
     );
-    assert!(!told.contains('\n'));
-    println!("{told}");
+    assert!(!report.contains('\n'));
+    println!("{report}");
 }
 
 #[test]
@@ -193,8 +199,8 @@ fn the_variable_in_the_environment_names_the_only_case() {
         .env("EVERSTEP_SEED", "3")
         .output()
         .unwrap();
-    let told = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success(), "{told}");
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{report}");
     // The one without faults, and this one.
-    assert!(told.contains("2 cases, "), "{told}");
+    assert!(report.contains("2 cases, "), "{report}");
 }
