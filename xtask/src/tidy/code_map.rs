@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::markdown::heading;
+use super::markdown::{code_spans, heading};
 use super::repository::Repository;
 use super::runner::Problem;
 
@@ -101,10 +101,4 @@ fn missing(repository: &Repository, folder: &str, part: &str) -> Vec<String> {
         .filter(|span| !exists(span))
         .map(|span| format!("the code map names `{span}`, which does not exist in `{own}`"))
         .collect()
-}
-
-/// The code spans of a text, without their backticks.
-fn code_spans(text: &str) -> impl Iterator<Item = &str> {
-    text.lines()
-        .flat_map(|line| line.split('`').skip(1).step_by(2))
 }

@@ -157,3 +157,9 @@ fn destination(rest: &str, end: char) -> Option<&str> {
     };
     target.filter(|target| !target.is_empty())
 }
+
+/// The code spans of a text, without their backticks.
+pub(crate) fn code_spans(text: &str) -> impl Iterator<Item = &str> {
+    text.lines()
+        .flat_map(|line| line.split('`').skip(1).step_by(2))
+}

@@ -23,6 +23,7 @@ mod repository;
 mod runner;
 mod rust_text;
 mod sleeping;
+mod symbols;
 mod test_names;
 #[cfg(test)]
 mod tests;

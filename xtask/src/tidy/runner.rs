@@ -5,7 +5,7 @@ use std::fmt;
 use super::repository::Repository;
 use super::{
     banned_code, code_map, error_pages, file_length, language, layers, links, machine_paths,
-    module_cycles, module_docs, names, numbered_lists, sleeping, test_names, type_size,
+    module_cycles, module_docs, names, numbered_lists, sleeping, symbols, test_names, type_size,
 };
 use crate::failure::Failure;
 use crate::workspace;
@@ -34,6 +34,7 @@ pub(super) const RULES: &[Rule] = &[
     ("numbered-lists", numbered_lists::check),
     ("links", links::check),
     ("code-map", code_map::check),
+    ("symbols", symbols::check),
     ("machine-paths", machine_paths::check),
     ("language", language::check),
     ("layers", layers::check),

@@ -5,7 +5,7 @@ use super::repository::Repository;
 use super::runner::{Problem, RULES};
 use super::{
     banned_code, code_map, error_pages, file_length, language, layers, links, machine_paths,
-    module_docs, names, numbered_lists, rust_text, sleeping, test_names, type_size,
+    module_docs, names, numbered_lists, rust_text, sleeping, symbols, test_names, type_size,
 };
 
 fn repository(files: &[(&str, &str)]) -> Repository {
@@ -61,6 +61,7 @@ fn breaking(rule: &str) -> Vec<(&'static str, String)> {
         "numbered-lists" => text("docs/behaviours.md", "- **B1** It works."),
         "links" => text("README.md", "[a](b.md)"),
         "code-map" => text("ARCHITECTURE.md", "# Nothing"),
+        "symbols" => text("docs/a.md", "`A::b`"),
         "machine-paths" => text("README.md", &format!("see /{}/a", "root")),
         "language" => text("xtask/src/a.rs", "//! Nobody reads this."),
         "layers" => text("crates/model/Cargo.toml", "[package]\nname = \"model\""),
@@ -662,4 +663,28 @@ fn methods_of_a_type_count_across_files_and_those_of_traits_do_not() {
     };
     assert_eq!(type_size::check(&files(20)), []);
     expect_message(&type_size::check(&files(21)), "41 methods");
+}
+
+#[test]
+fn documents_name_only_symbols_that_the_code_contains() {
+    let files = [
+        (
+            "crates/machine/src/loops.rs",
+            "impl Loops { fn scan() {} }\n",
+        ),
+        (
+            "docs/journals.md",
+            "`Loops::scan`, `Loops::foresee`, `a :: b`\n",
+        ),
+        ("CHANGELOG.md", "`Loops::foresee`\n"),
+        ("docs/adr/0001.md", "`Loops::foresee`\n"),
+    ];
+    let problems = symbols::check(&repository(&files));
+    let [problem] = problems.as_slice() else {
+        panic!("{problems:?}");
+    };
+    assert_eq!(
+        problem.message,
+        "names `Loops::foresee`, but no code contains `foresee`"
+    );
 }
