@@ -153,10 +153,25 @@ mod tests {
 
     #[test]
     fn codes_in_stored_rows_do_not_change() {
-        assert_eq!(RunStatus::Queued.code(), 1);
-        assert_eq!(RunStatus::Diverged.code(), 10);
-        assert_eq!(RunStatus::Completed.code(), 11);
-        assert_eq!(RunStatus::Terminated.code(), 15);
+        let in_order = [
+            RunStatus::Queued,
+            RunStatus::Running,
+            RunStatus::Sleeping,
+            RunStatus::Waiting,
+            RunStatus::Retrying,
+            RunStatus::Pausing,
+            RunStatus::Paused,
+            RunStatus::Cancelling,
+            RunStatus::RollingBack,
+            RunStatus::Diverged,
+            RunStatus::Completed,
+            RunStatus::Failed,
+            RunStatus::RollbackFailed,
+            RunStatus::Cancelled,
+            RunStatus::Terminated,
+        ];
+        assert_eq!(RunStatus::ALL, in_order);
+        assert!(in_order.iter().map(|status| status.code()).eq(1..=15));
     }
 
     #[test]

@@ -15,19 +15,19 @@ pub enum SharedKind {
     /// The list row of a schedule.
     Schedule = 1,
     /// A slot of a limit, held by a run.
-    Slot,
+    Slot = 2,
     /// A run or an operation that waits for a slot or a rate.
-    Waiter,
+    Waiter = 3,
     /// The state of a rate limit.
-    Rate,
+    Rate = 4,
     /// The virtual finish time of a fair queue.
-    Fair,
+    Fair = 5,
     /// A delayed run that further starts can join.
-    Collecting,
+    Collecting = 6,
     /// A search attribute of a run.
-    Attribute,
+    Attribute = 7,
     /// An open rpc in the inbox of users.
-    OpenRpc,
+    OpenRpc = 8,
 }
 
 impl SharedKind {

@@ -15,7 +15,7 @@ pub struct JournalView {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepLine {
     /// Its location, such as `charge:0`.
-    pub place: String,
+    pub location: String,
     /// Its status.
     pub status: StepStatus,
     /// The highest attempt recorded.
@@ -50,8 +50,8 @@ impl JournalView {
     pub fn lines(&self) -> Vec<String> {
         let lines = self.entries.iter().map(|entry| {
             let body = &entry.record.body;
-            let place = body.location().map(|location| format!(" {location}"));
-            format!("{}{}", body.type_name(), place.unwrap_or_default())
+            let at = body.location().map(|location| format!(" {location}"));
+            format!("{}{}", body.type_name(), at.unwrap_or_default())
         });
         lines.collect()
     }
@@ -66,7 +66,7 @@ impl JournalView {
     #[must_use]
     pub fn steps(&self) -> Vec<StepLine> {
         let line = |step: StepView| StepLine {
-            place: step.location.to_string(),
+            location: step.location.to_string(),
             status: step.status,
             attempts: step.attempts,
         };
@@ -117,17 +117,17 @@ impl JournalView {
     /// If they differ. The message shows the difference.
     #[track_caller]
     pub fn assert_steps(&self, expected: &[(&str, StepStatus, u32)]) {
-        let write = |place: &str, status: StepStatus, attempts: u32| {
-            format!("{place} {status}, attempt {attempts}")
+        let write = |location: &str, status: StepStatus, attempts: u32| {
+            format!("{location} {status}, attempt {attempts}")
         };
         let expected: Vec<_> = expected
             .iter()
-            .map(|(place, status, n)| write(place, *status, *n))
+            .map(|(location, status, n)| write(location, *status, *n))
             .collect();
         let steps = self.steps();
         let found: Vec<_> = steps
             .iter()
-            .map(|step| write(&step.place, step.status, step.attempts))
+            .map(|step| write(&step.location, step.status, step.attempts))
             .collect();
         assert!(
             expected == found,

@@ -53,8 +53,8 @@ fn line_of_record(entry: &Entry, sensitive: &SensitiveSteps, stopwatch: &mut Sto
     }
 }
 
-/// Returns the line has the time of the record after the gap, because the times of dropped records
-/// are not known.
+/// Returns the line of a gap. It has the time of the record after the gap, because the times of
+/// dropped records are not known.
 fn line_of_gap(gap: &Gap, time: Timestamp) -> Line {
     Line {
         number: gap.range.first,

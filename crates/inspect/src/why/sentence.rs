@@ -142,7 +142,17 @@ impl Reason {
                 write!(f, "retries undoing step `{step}` (attempt {attempt})")?;
                 write!(f, " at {at} after: {last_error}")
             }
-            _ => Ok(()),
+            // `fmt` writes these.
+            Self::NoWorker { .. }
+            | Self::Diverged { .. }
+            | Self::Paused { .. }
+            | Self::PauseRequested { .. }
+            | Self::CancelRequested { .. }
+            | Self::DeadlinePassed { .. }
+            | Self::ForcedFailure { .. }
+            | Self::Finished { .. }
+            | Self::Queued
+            | Self::StoreUnavailable { .. } => Ok(()),
         }
     }
 }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 /// Nodes that appear in plans.
 pub(super) const NODES: u8 = 3;
-/// Target names that appear in plans.
+/// Stream names that appear in plans.
 pub(super) const NAMES: u8 = 8;
 /// Workflows, tags, dedup ids and rows of each kind that appear in plans.
 pub(super) const FEW: u8 = 3;

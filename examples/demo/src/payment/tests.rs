@@ -164,7 +164,9 @@ fn wherever_the_process_dies_a_customer_is_charged_once_and_gets_back_what_they_
             // The third attempt succeeds. An attempt has a number once its start is durable, even if a
             // crash interrupts it before it fails.
             let steps = run.journal().steps();
-            let charge = steps.iter().find(|step| step.location.starts_with("charge"));
+            let charge = steps
+                .iter()
+                .find(|step| step.location.starts_with("charge"));
             assert_eq!(charge.unwrap().attempts, 3);
             assert!(run.calls("charge") <= run.recorded("charge") + run.crashes());
         });

@@ -15,8 +15,6 @@ pub(in crate::replay) struct UndoLog {
     pub(in crate::replay) no_return: bool,
     /// Whether this execution requested a rollback. If not, there is nothing to search for.
     requested: bool,
-    /// Undos that this process began. Only the latest of them can be in flight.
-    begun: Vec<Subject>,
 }
 
 impl UndoLog {
@@ -69,29 +67,14 @@ impl UndoLog {
         self.to_undo().next()
     }
 
-    /// Returns the next undo, whose progress the caller may set to one in flight.
     pub(super) fn next_mut(&mut self) -> Option<&mut Done> {
         let what = self.next()?.what.clone();
-        self.begin(what)
-    }
-
-    /// Returns the undo of this subject, whose progress the caller may set to one in flight.
-    pub(super) fn begin(&mut self, what: Subject) -> Option<&mut Done> {
-        let done = &mut self.fold.done;
-        let is_in_flight = |what: &Subject| done.get(what).is_some_and(Done::is_in_flight);
-        self.begun
-            .retain(|begun| is_in_flight(begun) && *begun != what);
-        self.begun.push(what);
-        done.get_mut(self.begun.last()?)
+        self.fold.done.get_mut(&what)
     }
 
     /// Returns whether this process executes an undo, or the record of one is not durable yet.
     pub(super) fn has_in_flight(&self) -> bool {
-        let mut begun = self
-            .begun
-            .iter()
-            .filter_map(|what| self.fold.done.get(what));
-        begun.any(Done::is_in_flight)
+        self.requested && self.fold.done.iter().any(Done::is_in_flight)
     }
 
     /// Returns whether an undo is skipped because the point of no return was passed.

@@ -103,7 +103,7 @@ impl Rollback {
             .collect();
         for what in passed {
             outgoing.push_strict(skipped(&what));
-            if let Some(done) = log.begin(what) {
+            if let Some(done) = log.fold.done.get_mut(&what) {
                 done.progress = Progress::Recording;
             }
         }
