@@ -15,13 +15,13 @@ use everstep::{Name, Payload, RunId, RunStatus};
 use everstep_model::{ExecutorSeq, NodeId, Nonce, Seed, StreamName, StreamNumber};
 use everstep_store::{
     AppendCommit, Claim, Clock, Commit, CreateCommit, Executor, Fence, Lease, Outcome, RunRow,
-    Store,
+    Store, SystemClock,
 };
 
 use crate::payload::RandomTexts;
 use crate::process::CpuTimer;
 use crate::statistics::{SlicedRate, ratio};
-use crate::store_location::{StoreLocation, SystemClock};
+use crate::store_location::StoreLocation;
 use crate::ten_step_run::{STEP_NAMES, STEPS_PER_RUN, step_records};
 
 const NODE: NodeId = NodeId(1);

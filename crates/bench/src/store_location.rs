@@ -2,12 +2,10 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use anyhow::Context;
-use everstep::journal::Timestamp;
 use everstep::{Engine, EngineBuilder};
-use everstep_store::{Clock, Store};
+use everstep_store::{Store, SystemClock};
 use everstep_store_embedded::EmbeddedStore;
 use everstep_store_postgres::{Options, PostgresBus, PostgresStore};
 
@@ -40,13 +38,4 @@ impl StoreLocation {
 
 fn options(url: &str, schema: &str) -> anyhow::Result<Options> {
     Ok(Options::new(url)?.namespace(schema)?)
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SystemClock;
-
-impl Clock for SystemClock {
-    fn now(&self) -> Timestamp {
-        SystemTime::now().into()
-    }
 }

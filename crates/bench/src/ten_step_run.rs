@@ -5,10 +5,9 @@ use everstep::Payload;
 use everstep::journal::record::{StepCompleted, StepStarted};
 use everstep::journal::{Body, Location, Record};
 use everstep_model::StepOptions;
-use everstep_store::Clock;
+use everstep_store::{Clock, SystemClock};
 
 use crate::payload::RandomTexts;
-use crate::store_location::SystemClock;
 
 pub(crate) const STEPS_PER_RUN: u64 = 10;
 

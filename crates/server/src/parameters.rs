@@ -14,15 +14,18 @@ pub(crate) struct Parameter {
     pub(crate) description: &'static str,
 }
 
-impl Parameter {
-    pub(crate) const fn new(name: &'static str, kind: Kind, description: &'static str) -> Self {
-        Self {
-            name,
-            kind,
-            description,
-        }
-    }
+/// Declares the query parameters of a route, one per row: `name: kind, description`.
+macro_rules! parameters {
+    ($($name:literal: $kind:ident $(($least:expr, $most:expr))?, $description:literal;)*) => {
+        &[$($crate::parameters::Parameter {
+            name: $name,
+            kind: $crate::parameters::Kind::$kind $(($least, $most))?,
+            description: $description,
+        }),*]
+    };
 }
+
+pub(crate) use parameters;
 
 /// The type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,21 +41,21 @@ pub(crate) enum Kind {
 
 /// The parameters of a request.
 #[derive(Debug, Default)]
-pub(crate) struct Parameters(Vec<(&'static str, String)>);
+pub(crate) struct Parameters(Vec<(&'static Parameter, String)>);
 
 impl Parameters {
     /// Rejects parameters that the route does not declare: they are most likely typing errors.
-    pub(crate) fn parse(query: &str, known: &[Parameter]) -> Result<Self, Failure> {
-        let mut given: Vec<(&'static str, String)> = Vec::new();
+    pub(crate) fn parse(query: &str, known: &'static [Parameter]) -> Result<Self, Failure> {
+        let mut given: Vec<(&Parameter, String)> = Vec::new();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             let Some(parameter) = known.iter().find(|known| known.name == name) else {
                 return Err(Failure::invalid(unknown(&name, known)));
             };
-            let is_repeated = given.iter().any(|(given, _)| *given == parameter.name);
+            let is_repeated = given.iter().any(|(given, _)| given.name == parameter.name);
             if is_repeated && parameter.kind != Kind::Words {
                 return Err(Failure::invalid(format!("`{name}` is given twice")));
             }
-            given.push((parameter.name, value.into_owned()));
+            given.push((parameter, value.into_owned()));
         }
         Ok(Self(given))
     }
@@ -70,9 +73,9 @@ impl Parameters {
         self.text(name).map(|text| duration(name, text)).transpose()
     }
 
-    pub(crate) fn count(&self, parameter: &Parameter) -> Result<Option<usize>, Failure> {
-        let name = parameter.name;
-        let (Kind::Count(least, most), Some(text)) = (parameter.kind, self.text(name)) else {
+    pub(crate) fn count(&self, name: &str) -> Result<Option<usize>, Failure> {
+        let given = self.0.iter().find(|(given, _)| given.name == name);
+        let Some((Kind::Count(least, most), text)) = given.map(|(it, text)| (it.kind, text)) else {
             return Ok(None);
         };
         match text.parse::<u32>() {
@@ -84,7 +87,7 @@ impl Parameters {
     }
 
     fn all(&self, name: &str) -> impl Iterator<Item = &str> {
-        let given = self.0.iter().filter(move |(given, _)| *given == name);
+        let given = self.0.iter().filter(move |(given, _)| given.name == name);
         given.map(|(_, value)| value.as_str())
     }
 }

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use crate::auth::{Caller, Requirement};
 use crate::failure::Failure;
 use crate::journals::Journals;
-use crate::parameters::{Kind, Parameter};
+use crate::parameters::{Parameter, parameters};
 use crate::route::Route;
 use crate::stream_protocol::{RESERVED, is_journal};
 use crate::streams::{self, Address, StreamRequest, StreamServer, decode};
@@ -55,28 +55,12 @@ pub(crate) fn routes() -> Vec<Route<StreamRoutes>> {
 }
 
 /// The parameters of a read. Others are ignored, as the protocol requires.
-const PARAMETERS: &[Parameter] = &[
-    Parameter::new(
-        "offset",
-        Kind::Text,
-        "Where to begin: an offset from an earlier response, `-1` for the start, or `now` for the end.",
-    ),
-    Parameter::new(
-        "live",
-        Kind::Text,
-        "`long-poll` or `sse`, to wait for more messages.",
-    ),
-    Parameter::new(
-        "cursor",
-        Kind::Text,
-        "The `Stream-Cursor` of the previous response.",
-    ),
-    Parameter::new(
-        "view",
-        Kind::Text,
-        "The view of a journal: `full`, `state` or `client`.",
-    ),
-];
+const PARAMETERS: &[Parameter] = parameters! {
+    "offset": Text, "Where to begin: an offset from an earlier response, `-1` for the start, or `now` for the end.";
+    "live": Text, "`long-poll` or `sse`, to wait for more messages.";
+    "cursor": Text, "The `Stream-Cursor` of the previous response.";
+    "view": Text, "The view of a journal: `full`, `state` or `client`.";
+};
 
 async fn dispatch(
     State(routes): State<StreamRoutes>,

@@ -16,7 +16,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use everstep_model::record::{Created, StepCompleted};
 use everstep_model::{
@@ -25,21 +25,13 @@ use everstep_model::{
 };
 use everstep_store::{
     AppendCommit, Claim, Clock, Commit, CreateCommit, Executor, ExecutorLease, Fence, Outcome,
-    RunRow, Store,
+    RunRow, Store, SystemClock,
 };
 use everstep_store_embedded::EmbeddedStore;
 use everstep_store_testkit::block_on;
 
 const STREAMS: usize = 1_024;
 const STEPS_PER_RUN: u64 = 10;
-
-struct SystemClock;
-
-impl Clock for SystemClock {
-    fn now(&self) -> Timestamp {
-        SystemTime::now().into()
-    }
-}
 
 struct Run {
     stream: StreamNumber,
@@ -228,7 +220,7 @@ impl Bench {
 }
 
 fn now() -> Timestamp {
-    SystemTime::now().into()
+    SystemClock.now()
 }
 
 fn record(body: impl Into<Body>) -> Record {

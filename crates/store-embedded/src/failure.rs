@@ -3,9 +3,8 @@
 use std::borrow::Borrow;
 use std::io;
 
-use everstep_model::{DecodeError, FORMAT_VERSION};
+use everstep_model::DecodeError;
 use everstep_store::StoreError;
-use everstep_store::encoding::{Unreadable, VERSION};
 use fjall::LsmError;
 
 /// Maps a failure of the key-value store in the directory `place`.
@@ -48,32 +47,16 @@ pub(crate) fn of_io<E: Borrow<io::Error>>(place: &str) -> impl Fn(E) -> StoreErr
     }
 }
 
-/// Maps the failure to decode `what`.
-pub(crate) fn of_value(place: &str, what: &str, error: Unreadable) -> StoreError {
-    let place = format!("{place} ({what})");
-    match error {
-        Unreadable::Newer(found) => StoreError::Newer {
-            place,
-            found: found.into(),
-            known: VERSION.into(),
-        },
-        Unreadable::Damaged(damaged) => StoreError::corrupt(place, damaged.0),
-    }
-}
-
 /// Maps the failure to decode a frame of `what`.
 pub(crate) fn of_frame(place: &str, what: &str, error: &DecodeError) -> StoreError {
     let place = format!("{place} ({what})");
     match error {
-        DecodeError::NewerFormat(found) => StoreError::Newer {
-            place,
-            found: u32::from(*found),
-            known: FORMAT_VERSION.into(),
-        },
         DecodeError::UnknownRecord(_) => StoreError::Unavailable {
             detail: format!("{place}: {error}"),
         },
-        DecodeError::Damaged(_) => StoreError::corrupt(place, error.to_string()),
+        DecodeError::NewerFormat(_) | DecodeError::Damaged(_) => {
+            StoreError::unreadable_frame(place, error)
+        }
     }
 }
 

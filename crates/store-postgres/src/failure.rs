@@ -1,8 +1,10 @@
 //! Maps errors of PostgreSQL to errors of the store.
 
+use std::fmt::Display;
+
 use everstep_model::{DecodeError, StreamNumber};
 use everstep_store::StoreError;
-use everstep_store::encoding::{Damaged, Unreadable, VERSION};
+use everstep_store::encoding::Unreadable;
 use tokio_postgres::error::SqlState;
 
 /// The history of the database has changed (`sql/leases.sql`).
@@ -92,18 +94,6 @@ impl From<StoreError> for CallError {
     }
 }
 
-impl From<Damaged> for CallError {
-    fn from(damaged: Damaged) -> Self {
-        Unreadable::from(damaged).into()
-    }
-}
-
-impl From<Unreadable> for CallError {
-    fn from(error: Unreadable) -> Self {
-        Self::Failed(unreadable_row(error))
-    }
-}
-
 fn is_io(error: &tokio_postgres::Error) -> bool {
     let source = std::error::Error::source(error);
     source.is_some_and(|source| source.is::<std::io::Error>())
@@ -131,32 +121,11 @@ pub(crate) fn unsafe_isolation(setting: &str) -> StoreError {
     unsafe_setting(setting, remedy)
 }
 
-pub(crate) fn unreadable_row(error: Unreadable) -> StoreError {
-    let place = "a row of the database".to_owned();
-    match error {
-        Unreadable::Newer(found) => StoreError::Newer {
-            place,
-            found: found.into(),
-            known: VERSION.into(),
-        },
-        Unreadable::Damaged(damaged) => StoreError::Corrupt {
-            place,
-            detail: damaged.0.to_owned(),
-        },
-    }
+/// Maps the failure to decode `what`, a row or a column.
+pub(crate) fn unreadable<E: Into<Unreadable>>(what: impl Display) -> impl Fn(E) -> StoreError {
+    move |error| error.into().in_place(format!("the database ({what})"))
 }
 
 pub(crate) fn unreadable_frame(stream: StreamNumber, error: &DecodeError) -> StoreError {
-    let place = format!("the journal of stream {stream}");
-    match error {
-        DecodeError::NewerFormat(found) => StoreError::Newer {
-            place,
-            found: (*found).into(),
-            known: everstep_model::FORMAT_VERSION.into(),
-        },
-        DecodeError::UnknownRecord(_) | DecodeError::Damaged(_) => StoreError::Corrupt {
-            place,
-            detail: error.to_string(),
-        },
-    }
+    StoreError::unreadable_frame(format!("the journal of stream {stream}"), error)
 }

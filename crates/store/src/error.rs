@@ -1,6 +1,6 @@
 //! Failures of a store as a whole. A refused commit is not an error: see [`crate::Refusal`].
 
-use everstep_model::ErrorCode;
+use everstep_model::{DecodeError, ErrorCode, FORMAT_VERSION};
 
 /// A failure of a store.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,6 +38,21 @@ impl StoreError {
         Self::Corrupt {
             place: place.into(),
             detail: detail.into(),
+        }
+    }
+
+    /// Returns the error of a store that cannot decode a frame in `place`.
+    #[must_use]
+    pub fn unreadable_frame(place: String, error: &DecodeError) -> Self {
+        match error {
+            DecodeError::NewerFormat(found) => Self::Newer {
+                place,
+                found: (*found).into(),
+                known: FORMAT_VERSION.into(),
+            },
+            DecodeError::UnknownRecord(_) | DecodeError::Damaged(_) => {
+                Self::corrupt(place, error.to_string())
+            }
         }
     }
 

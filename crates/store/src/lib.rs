@@ -22,7 +22,7 @@ mod shared_row;
 mod stream_row;
 
 pub use bus::{Bus, Hint, LocalBus, Subscription};
-pub use clock::Clock;
+pub use clock::{Clock, SystemClock};
 pub use commit::{
     AppendCommit, Claim, Commit, CommitId, CreateCommit, DeliverCommit, Executor, ExecutorLease,
     Fence, Gate, GateChange, Guard, InboxLease, LeaseChange, RemoveCommit, RowChanges, RowsCommit,

@@ -1,5 +1,6 @@
 //! The options of every command.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -14,13 +15,13 @@ pub(crate) struct GlobalOptions {
     pub(crate) json: bool,
     /// URL of the server [default: http://localhost:4437]
     #[arg(long, global = true, value_name = "URL")]
-    server: Option<String>,
+    server: Option<OsString>,
     /// API key or run token; the variable EVERSTEP_KEY hides it from other users of this machine
     #[arg(long, global = true)]
-    key: Option<String>,
+    key: Option<OsString>,
     /// Trust the root certificates in this file (PEM), in addition to the public ones
     #[arg(long, global = true, value_name = "FILE")]
-    root_certificate: Option<String>,
+    root_certificate: Option<OsString>,
     /// Configuration file [default: ./everstep.toml]
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,

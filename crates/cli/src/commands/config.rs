@@ -56,13 +56,16 @@ fn table(config: &Config) -> Table {
 fn as_json(config: &Config) -> serde_json::Value {
     let settings = SETTINGS.iter().map(|setting| {
         let known = config.value_and_origin(setting.name);
-        let value = known.map(|(value, _)| match setting.kind {
-            Kind::Secret | Kind::Database => json!(display_value(setting, value)),
+        let value = known.map(|(value, _)| (value, value.to_string_lossy()));
+        let value = value.map(|(stored, value)| match setting.kind {
+            Kind::Secret | Kind::Database => json!(display_value(setting, stored)),
             Kind::Flag => json!(value == "true"),
             Kind::Count => json!(value.parse::<u64>().ok()),
             Kind::List | Kind::Words(_) => json!(config.list(setting.name)),
             Kind::Ratio => json!(value.parse::<f64>().ok()),
-            Kind::Text | Kind::Duration | Kind::Address | Kind::OneOf(_) => json!(value),
+            Kind::Text | Kind::Path | Kind::Duration | Kind::Address | Kind::OneOf(_) => {
+                json!(value)
+            }
         });
         let from = known.map(|(_, origin)| origin.to_string());
         let name = setting.name.to_owned();

@@ -1,5 +1,7 @@
 //! `everstep key`: manages API keys, through a server or directly in a store.
 
+use std::ffi::OsString;
+
 use clap::{Args, Subcommand};
 use everstep::Roles;
 use everstep_protocol::access::{CreateKey, CreatedKey, KeyList, KeyView, Scope};
@@ -30,13 +32,13 @@ pub(crate) struct Key {
     action: Action,
     /// Use the store in this directory instead of a server; no server may be running on it
     #[arg(long, value_name = "DIR", global = true)]
-    data: Option<String>,
+    data: Option<OsString>,
     /// Use this PostgreSQL database instead of a server
     #[arg(long, value_name = "URL", global = true)]
-    store: Option<String>,
+    store: Option<OsString>,
     /// Namespace of the installation in that database
     #[arg(long, value_name = "NAME", global = true)]
-    namespace: Option<String>,
+    namespace: Option<OsString>,
     /// Use the configured store instead of a server
     #[arg(long, global = true)]
     on_store: bool,

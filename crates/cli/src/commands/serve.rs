@@ -1,6 +1,7 @@
 //! `everstep serve`: a production server. It always requires API keys, and TLS or a TLS-terminating
 //! proxy unless it listens on a loopback address.
 
+use std::ffi::OsString;
 use std::net::SocketAddr;
 
 use anyhow::Context;
@@ -37,50 +38,50 @@ All options can also be set in everstep.toml or with EVERSTEP_… variables; `ev
 pub(crate) struct Serve {
     /// Address to listen on, such as 0.0.0.0:4437 [default: 127.0.0.1:4437]
     #[arg(long, value_name = "ADDRESS")]
-    listen: Option<String>,
+    listen: Option<OsString>,
     /// Directory of the embedded store, for a single node [default: ./.everstep]
     #[arg(long, value_name = "DIR")]
-    data: Option<String>,
+    data: Option<OsString>,
     /// PostgreSQL database for any number of nodes, such as postgres://user@host/database
     #[arg(long, value_name = "URL")]
-    store: Option<String>,
+    store: Option<OsString>,
     /// Namespace that separates several installations in one database [default: everstep]
     #[arg(long, value_name = "NAME")]
-    namespace: Option<String>,
+    namespace: Option<OsString>,
     /// Roles of this node: api, worker, timers; separate several with commas [default: all]
     #[arg(long, value_name = "ROLE,...")]
-    roles: Option<String>,
+    roles: Option<OsString>,
     /// Accept a database that can lose acknowledged commits
     #[arg(long)]
     allow_lossy: bool,
     /// Certificate chain of the server (PEM)
     #[arg(long, value_name = "FILE")]
-    tls_certificate: Option<String>,
+    tls_certificate: Option<OsString>,
     /// Private key of the certificate (PEM)
     #[arg(long, value_name = "FILE")]
-    tls_key: Option<String>,
+    tls_key: Option<OsString>,
     /// A proxy terminates TLS for the server
     #[arg(long)]
     behind_proxy: bool,
     /// URL under which clients reach the server, if it differs from `Host`
     #[arg(long, value_name = "URL")]
-    public_url: Option<String>,
+    public_url: Option<OsString>,
     /// Web origins that may read responses (CORS), such as https://app.example; separate several
     /// with commas
     #[arg(long, value_name = "ORIGIN,...")]
-    origins: Option<String>,
+    origins: Option<OsString>,
     /// Maximum duration of a long-poll [default: 30s]
     #[arg(long, value_name = "DURATION")]
-    long_poll_timeout: Option<String>,
+    long_poll_timeout: Option<OsString>,
     /// Log level: error, warn, info, debug or trace [default: warn]
     #[arg(long, value_name = "LEVEL")]
-    log: Option<String>,
+    log: Option<OsString>,
     /// Log format: text or json [default: text]
     #[arg(long, value_name = "FORMAT")]
-    log_format: Option<String>,
+    log_format: Option<OsString>,
     /// OpenTelemetry collector for the traces of runs, such as http://localhost:4318
     #[arg(long, value_name = "URL")]
-    otlp_endpoint: Option<String>,
+    otlp_endpoint: Option<OsString>,
     /// Also execute the demo workflows
     #[arg(long)]
     demo: bool,
@@ -94,10 +95,10 @@ impl Serve {
             ("store", self.store.clone()),
             ("namespace", self.namespace.clone()),
             ("roles", self.roles.clone()),
-            ("allow_lossy", self.allow_lossy.then(|| "true".to_owned())),
+            ("allow_lossy", self.allow_lossy.then(|| "true".into())),
             ("tls_certificate", self.tls_certificate.clone()),
             ("tls_key", self.tls_key.clone()),
-            ("behind_proxy", self.behind_proxy.then(|| "true".to_owned())),
+            ("behind_proxy", self.behind_proxy.then(|| "true".into())),
             ("public_url", self.public_url.clone()),
             ("origins", self.origins.clone()),
             ("long_poll_timeout", self.long_poll_timeout.clone()),

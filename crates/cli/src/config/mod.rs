@@ -6,6 +6,7 @@ mod file;
 mod settings;
 
 use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -54,21 +55,24 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Settings given as flags: their names and values.
-pub(crate) type Flags = Vec<(&'static str, Option<String>)>;
+/// Settings given as flags: their names and values. Only paths may have values that are not UTF-8.
+pub(crate) type Flags = Vec<(&'static str, Option<OsString>)>;
 
 /// The sources of settings other than flags.
 pub(crate) struct Environment {
     /// Environment variables with the prefix `EVERSTEP_`.
-    pub(crate) variables: Vec<(String, String)>,
+    pub(crate) variables: Vec<(String, OsString)>,
     /// The configuration file named on the command line.
     pub(crate) file: Option<PathBuf>,
 }
 
 impl Environment {
     pub(crate) fn of_process(file: Option<PathBuf>) -> Self {
+        let variables = std::env::vars_os();
+        let variables =
+            variables.filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
         Self {
-            variables: std::env::vars()
+            variables: variables
                 .filter(|(name, _)| name.starts_with(PREFIX))
                 .collect(),
             file,
@@ -79,7 +83,7 @@ impl Environment {
 /// The resolved configuration.
 #[derive(Debug)]
 pub(crate) struct Config {
-    values: BTreeMap<&'static str, (String, Origin)>,
+    values: BTreeMap<&'static str, (OsString, Origin)>,
 }
 
 impl Config {
@@ -88,14 +92,14 @@ impl Config {
         // Lowest precedence first; later sources replace earlier ones.
         for setting in SETTINGS {
             if let Some(default) = setting.default {
-                values.insert(setting.name, (default.to_owned(), Origin::Default));
+                values.insert(setting.name, (default.into(), Origin::Default));
             }
         }
         if let Some(path) = file_to_read(environment) {
             let text = std::fs::read_to_string(&path)
                 .with_context(|| format!("cannot read {}", path.display()))?;
             for (name, value) in file::parse(&path, &text)? {
-                values.insert(name, (value, Origin::File(path.clone())));
+                values.insert(name, (value.into(), Origin::File(path.clone())));
             }
         }
         for (name, value) in settings_of_variables(&environment.variables)? {
@@ -118,7 +122,12 @@ impl Config {
             let Some((value, origin)) = self.value_and_origin(setting.name) else {
                 continue;
             };
-            setting.kind.check(value).map_err(|rule| {
+            let checked = match value.to_str() {
+                Some(text) => setting.kind.check(text),
+                None if setting.kind == Kind::Path => Ok(()),
+                None => Err("it must be UTF-8".to_owned()),
+            };
+            checked.map_err(|rule| {
                 let (name, shown) = (setting.name, display_value(setting, value));
                 UsageError::new(
                     format!("invalid value {shown} for `{name}` (from {origin}): {rule}"),
@@ -130,27 +139,26 @@ impl Config {
     }
 
     /// Returns `None` if the setting has neither a value nor a default.
-    pub(crate) fn value_and_origin(&self, name: &str) -> Option<(&str, &Origin)> {
+    pub(crate) fn value_and_origin(&self, name: &str) -> Option<(&OsStr, &Origin)> {
         let (value, origin) = self.values.get(name)?;
         Some((value, origin))
     }
 
-    /// Returns the name and value of the one of two mutually exclusive settings that takes
-    /// precedence.
-    pub(crate) fn preferred<'a>(
-        &'a self,
+    /// Returns the one of two mutually exclusive settings that takes precedence.
+    pub(crate) fn preferred(
+        &self,
         one: &'static str,
         other: &'static str,
-    ) -> Result<Option<(&'static str, &'a str)>, UsageError> {
-        let (Some((value, origin)), Some((other_value, other_origin))) =
+    ) -> Result<Option<&'static str>, UsageError> {
+        let (Some((_, origin)), Some((_, other_origin))) =
             (self.value_and_origin(one), self.value_and_origin(other))
         else {
             let mut names = [one, other].into_iter();
-            return Ok(names.find_map(|name| Some((name, self.text(name)?))));
+            return Ok(names.find(|name| self.values.contains_key(name)));
         };
         match origin.precedence().cmp(&other_origin.precedence()) {
-            std::cmp::Ordering::Greater => Ok(Some((one, value))),
-            std::cmp::Ordering::Less => Ok(Some((other, other_value))),
+            std::cmp::Ordering::Greater => Ok(Some(one)),
+            std::cmp::Ordering::Less => Ok(Some(other)),
             std::cmp::Ordering::Equal => Err(UsageError::new(
                 format!(
                     "`{one}` and `{other}` exclude each other, but both are set ({origin}, {other_origin})"
@@ -161,11 +169,11 @@ impl Config {
     }
 
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
-        self.value_and_origin(name).map(|(value, _)| value)
+        self.value_and_origin(name)?.0.to_str()
     }
 
     pub(crate) fn path(&self, name: &str) -> Option<PathBuf> {
-        self.text(name).map(PathBuf::from)
+        self.value_and_origin(name).map(|(value, _)| value.into())
     }
 
     /// Reads the file that a setting names.
@@ -205,11 +213,12 @@ impl Config {
 }
 
 /// Formats a value without secrets.
-pub(crate) fn display_value(setting: &Setting, value: &str) -> String {
+pub(crate) fn display_value(setting: &Setting, value: &OsStr) -> String {
+    let text = value.to_string_lossy();
     match setting.kind {
         Kind::Secret => "(secret)".to_owned(),
-        Kind::Database => without_password(value),
-        _ => value.to_owned(),
+        Kind::Database => without_password(&text),
+        _ => text.into_owned(),
     }
 }
 
@@ -235,8 +244,8 @@ fn variable_of(name: &str) -> String {
 /// Returns the settings given as environment variables. Rejects likely typing mistakes and ignores
 /// other unknown variables, which may belong to other programs.
 fn settings_of_variables(
-    variables: &[(String, String)],
-) -> Result<Vec<(&'static str, String)>, UsageError> {
+    variables: &[(String, OsString)],
+) -> Result<Vec<(&'static str, OsString)>, UsageError> {
     let mut found = Vec::new();
     for (variable, value) in variables {
         let name = variable

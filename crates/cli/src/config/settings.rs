@@ -26,6 +26,8 @@ pub(crate) struct Setting {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Text,
+    /// A path, which may not be UTF-8.
+    Path,
     /// A text that is never displayed.
     Secret,
     Flag,
@@ -65,21 +67,21 @@ settings! {
     // Clients.
     server: Text = "http://localhost:4437", "URL of the server";
     key: Secret, "API key or run token";
-    root_certificate: Text, "file with root certificates (PEM) to trust in addition to the public ones";
+    root_certificate: Path, "file with root certificates (PEM) to trust in addition to the public ones";
     // Servers.
     listen: Address = "127.0.0.1:4437", "address that `serve` listens on";
-    data: Text = "./.everstep", "directory of the embedded store, for a single node";
+    data: Path = "./.everstep", "directory of the embedded store, for a single node";
     store: Database, "PostgreSQL database, for any number of nodes";
     namespace: Text = "everstep", "separates several installations in one database";
     roles: Words(ROLES) = "api,worker,timers", "roles of this node; the other nodes on the same database need the rest";
     allow_lossy: Flag = "false", "whether to accept a database that can lose acknowledged commits";
     store_hints: Database, "direct URL of the database for LISTEN, if `store` is a connection pooler";
     store_connections: Count = "4", "database connections for reads, in addition to four others";
-    store_authority: Text, "root certificates (PEM) for the database, instead of the public ones";
+    store_authority: Path, "root certificates (PEM) for the database, instead of the public ones";
     public_url: Text, "URL under which clients reach the server, if it differs from `Host`";
     behind_proxy: Flag = "false", "whether a proxy terminates TLS for the server";
-    tls_certificate: Text, "certificate chain of the server (PEM)";
-    tls_key: Text, "private key of the certificate (PEM)";
+    tls_certificate: Path, "certificate chain of the server (PEM)";
+    tls_key: Path, "private key of the certificate (PEM)";
     origins: List, "web origins that may read responses (CORS), such as https://app.example";
     // Observability.
     log: OneOf(LOG_LEVELS) = "warn", "log level";
@@ -115,7 +117,9 @@ impl Kind {
     /// Returns the rule that an invalid text violates.
     pub(crate) fn check(self, text: &str) -> Result<(), String> {
         let (is_valid, rule) = match self {
-            Self::Text | Self::Secret | Self::List => (!text.is_empty(), "it must not be empty"),
+            Self::Text | Self::Path | Self::Secret | Self::List => {
+                (!text.is_empty(), "it must not be empty")
+            }
             Self::Flag => (
                 matches!(text, "true" | "false"),
                 "it must be `true` or `false`",

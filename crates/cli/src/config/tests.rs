@@ -4,7 +4,7 @@ use super::*;
 
 fn environment(variables: &[(&str, &str)], file: Option<PathBuf>) -> Environment {
     let variables = variables.iter();
-    let variables = variables.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let variables = variables.map(|(name, value)| ((*name).to_owned(), (*value).into()));
     Environment {
         variables: variables.collect(),
         file,
@@ -25,9 +25,12 @@ fn flags_override_variables_override_the_file_override_defaults() {
         ("EVERSTEP_DATA", "environment"),
         ("EVERSTEP_LISTEN", "127.0.0.1:2"),
     ];
-    let flags = vec![("data", Some("flag".to_owned())), ("listen", None)];
+    let flags = vec![("data", Some("flag".into())), ("listen", None)];
     let config = Config::resolve(flags, &environment(&variables, Some(path.clone()))).unwrap();
-    let origin_of = |name| config.value_and_origin(name).unwrap();
+    let origin_of = |name| {
+        let (value, origin) = config.value_and_origin(name).unwrap();
+        (value.to_str().unwrap(), origin)
+    };
     assert_eq!(
         origin_of("data"),
         ("flag", &Origin::Flag("--data".to_owned()))
@@ -85,4 +88,17 @@ fn a_configuration_file_that_is_named_must_exist() {
         error.to_string().contains("/nowhere/everstep.toml"),
         "{error}"
     );
+}
+
+#[cfg(unix)]
+#[test]
+fn only_paths_may_have_values_that_are_not_utf8() {
+    use std::os::unix::ffi::OsStringExt;
+
+    let value = OsString::from_vec(b"data-\xff".to_vec());
+    let flags = |name| vec![(name, Some(value.clone()))];
+    let config = Config::resolve(flags("data"), &environment(&[], None)).unwrap();
+    assert_eq!(config.path("data"), Some(PathBuf::from(value.clone())));
+    let error = Config::resolve(flags("listen"), &environment(&[], None)).unwrap_err();
+    assert!(error.to_string().contains("it must be UTF-8"), "{error}");
 }

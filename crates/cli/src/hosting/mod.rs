@@ -5,12 +5,10 @@ mod logging;
 mod server_options;
 mod shutdown_signal;
 mod storage;
-mod system_clock;
 mod trace_export;
 
 pub(crate) use logging::{log_to_stderr, log_warnings};
 pub(crate) use server_options::{connection_options, server_options};
 pub(crate) use shutdown_signal::{SHUTTING_DOWN, ShutdownSignal};
 pub(crate) use storage::{StorageConfig, open_directory};
-pub(crate) use system_clock::SystemClock;
 pub(crate) use trace_export::export_traces;

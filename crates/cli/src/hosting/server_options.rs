@@ -39,7 +39,7 @@ pub(crate) fn connection_options(config: &Config) -> anyhow::Result<Connections>
 }
 
 fn tls(config: &Config) -> anyhow::Result<Option<Tls>> {
-    if config.text("tls_certificate").is_some() != config.text("tls_key").is_some() {
+    if config.path("tls_certificate").is_some() != config.path("tls_key").is_some() {
         return Err(UsageError::new(
             "a certificate needs a private key, and the other way round",
             "Set both `tls_certificate` and `tls_key`, or neither.",

@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use everstep::{Engine, EngineBuilder, Role, Roles};
-use everstep_store::{Bus, Store};
+use everstep_store::{Bus, Store, SystemClock};
 use everstep_store_embedded::EmbeddedStore;
 use everstep_store_postgres::{Options, PostgresBus, PostgresStore};
 
-use super::system_clock::SystemClock;
 use crate::config::{Config, without_password};
 use crate::usage_error::UsageError;
 
@@ -38,9 +37,8 @@ impl StorageConfig {
     /// Chooses between the settings `store` and `data`, whichever takes precedence.
     pub(crate) fn new(config: &Config) -> anyhow::Result<Self> {
         match config.preferred("store", "data")? {
-            Some(("store", url)) => Self::database(config, url),
-            Some((_, path)) => Ok(Self::Directory(path.into())),
-            None => Ok(Self::Directory(PathBuf::new())),
+            Some("store") => Self::database(config, config.text("store").unwrap_or_default()),
+            _ => Ok(Self::Directory(config.path("data").unwrap_or_default())),
         }
     }
 

@@ -63,3 +63,23 @@ fn every_shell_gets_completions() {
         assert!(stdout(&output).contains("retry-rollback"), "{shell}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn the_path_of_a_store_does_not_have_to_be_utf8() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join(OsStr::from_bytes(b"data-\xff"));
+    let create = || command(&["key", "create", "ops", "--scope", "admin"]);
+    let by_flag = create().arg("--data").arg(&data).output().unwrap();
+    assert!(by_flag.status.success(), "{}", stderr(&by_flag));
+    let mut by_variable = create();
+    by_variable.arg("--on-store").env("EVERSTEP_DATA", &data);
+    let by_variable = by_variable.output().unwrap();
+    assert!(by_variable.status.success(), "{}", stderr(&by_variable));
+    let names = std::fs::read_dir(folder.path()).unwrap();
+    let names: Vec<_> = names.map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(names, [data]);
+}

@@ -143,10 +143,7 @@ impl Keys {
         let read = self.streams.document(&StreamPath::internal(PATH)?).await?;
         let document = match &read {
             Some(read) => serde_json::from_slice(&read.bytes).map_err(|error| {
-                StreamError::from(StoreError::Corrupt {
-                    place: "the list of keys".to_owned(),
-                    detail: error.to_string(),
-                })
+                StreamError::from(StoreError::corrupt("the list of keys", error.to_string()))
             })?,
             None => KeyDocument::default(),
         };

@@ -87,9 +87,5 @@ fn document_path(id: &str) -> Result<StreamPath, StreamError> {
 }
 
 fn unreadable(what: &str, error: &serde_json::Error) -> StreamError {
-    StoreError::Corrupt {
-        place: what.to_owned(),
-        detail: error.to_string(),
-    }
-    .into()
+    StoreError::corrupt(what, error.to_string()).into()
 }

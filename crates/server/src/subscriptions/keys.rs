@@ -38,10 +38,7 @@ impl Keys {
     /// Returns the key of this store. The first call creates it.
     pub(super) async fn of_store(streams: &Streams) -> Result<Self, StreamError> {
         let seed = stored_secret::<SEED_BYTES>(streams, PATH).await?;
-        let invalid = || StoreError::Corrupt {
-            place: "the signing key".to_owned(),
-            detail: "it is not a seed of Ed25519".to_owned(),
-        };
+        let invalid = || StoreError::corrupt("the signing key", "it is not a seed of Ed25519");
         Ok(Self::of_seed(&seed).ok_or_else(invalid)?)
     }
 

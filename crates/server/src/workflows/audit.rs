@@ -13,7 +13,7 @@ use super::bulk::JSON_LINES;
 use super::call::Call;
 use crate::failure::Failure;
 use crate::json::respond;
-use crate::parameters::{Kind, Parameter};
+use crate::parameters::{Parameter, parameters};
 use crate::response::no_store;
 use crate::stream_protocol::CLOSED;
 
@@ -31,16 +31,12 @@ pub(crate) async fn why(call: Call) -> Result<Response, Failure> {
     Ok(respond(StatusCode::OK, &view))
 }
 
-const FROM: Parameter = Parameter::new(
-    "from",
-    Kind::Count(0, u32::MAX),
-    "The number of the first record; 0 by default.",
-);
-
-pub(crate) const TIMELINE_PARAMETERS: &[Parameter] = &[FROM];
+pub(crate) const TIMELINE_PARAMETERS: &[Parameter] = parameters! {
+    "from": Count(0, u32::MAX), "The number of the first record; 0 by default.";
+};
 
 pub(crate) async fn timeline(call: Call) -> Result<Response, Failure> {
-    let from = call.parameters(TIMELINE_PARAMETERS)?.count(&FROM)?;
+    let from = call.parameters(TIMELINE_PARAMETERS)?.count("from")?;
     let mut lines = timeline_of(&call.engine().journal(&call.run()?).await?);
     if let Some(from) = from {
         lines.retain(|line| line.number.0 >= from as u64);
@@ -59,20 +55,16 @@ pub(crate) async fn shape(call: Call) -> Result<Response, Failure> {
     })
 }
 
-pub(crate) const JOURNAL_PARAMETERS: &[Parameter] = &[
-    FROM,
-    Parameter::new(
-        "wait",
-        Kind::Duration,
-        "Wait for a record or the end of the run, up to this duration, such as `30s`.",
-    ),
-];
+pub(crate) const JOURNAL_PARAMETERS: &[Parameter] = parameters! {
+    "from": Count(0, u32::MAX), "The number of the first record; 0 by default.";
+    "wait": Duration, "Wait for a record or the end of the run, up to this duration, such as `30s`.";
+};
 
 /// Returns all records with all fields, for tests that replay them. `Stream-Closed` is `true` if the
 /// run has ended and the response contains its last records.
 pub(crate) async fn journal(call: Call) -> Result<Response, Failure> {
     let parameters = call.parameters(JOURNAL_PARAMETERS)?;
-    let from = RecordNumber(parameters.count(&FROM)?.unwrap_or(0) as u64);
+    let from = RecordNumber(parameters.count("from")?.unwrap_or(0) as u64);
     let (journal, has_ended) = match parameters.duration("wait")? {
         Some(timeout) => tail(&call, from, timeout).await?,
         None => {

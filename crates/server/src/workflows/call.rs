@@ -118,7 +118,7 @@ impl Call {
         accepted.any(|line| line.split([',', ';']).any(|one| one.trim() == media_type))
     }
 
-    pub(crate) fn parameters(&self, known: &[Parameter]) -> Result<Parameters, Failure> {
+    pub(crate) fn parameters(&self, known: &'static [Parameter]) -> Result<Parameters, Failure> {
         Parameters::parse(&self.query, known)
     }
 

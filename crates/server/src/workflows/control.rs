@@ -14,13 +14,11 @@ use futures_util::future::BoxFuture;
 use super::call::{Call, location, run_id};
 use crate::failure::Failure;
 use crate::json;
-use crate::parameters::{Kind, Parameter};
+use crate::parameters::{Parameter, parameters};
 
-pub(crate) const DELETE_PARAMETERS: &[Parameter] = &[Parameter::new(
-    "reason",
-    Kind::Text,
-    "The reason, for the journal of a run that is terminated first.",
-)];
+pub(crate) const DELETE_PARAMETERS: &[Parameter] = parameters! {
+    "reason": Text, "The reason, for the journal of a run that is terminated first.";
+};
 
 type Responding = BoxFuture<'static, Result<Response, Failure>>;
 

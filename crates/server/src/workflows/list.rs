@@ -10,44 +10,26 @@ use everstep_store::{ListQuery, RunRow};
 use super::call::Call;
 use crate::failure::Failure;
 use crate::json::respond;
-use crate::parameters::{Kind, Parameter, Parameters};
+use crate::parameters::{Parameter, Parameters, parameters};
 use crate::rfc3339;
 
 /// The default size of a page.
 const PAGE: usize = 100;
 
-const LIMIT: Parameter = Parameter::new(
-    "limit",
-    Kind::Count(1, limits::LIST_PAGE_MAX as u32),
-    "The maximum number of runs on a page; 100 by default.",
-);
-
-pub(crate) const PARAMETERS: &[Parameter] = &[
-    Parameter::new("type", Kind::Words, "Filter by workflow."),
-    Parameter::new(
-        "status",
-        Kind::Words,
-        "Filter by status. Aliases such as `pending` or `errored` are allowed.",
-    ),
-    Parameter::new("tag", Kind::Text, "Filter by tag."),
-    Parameter::new(
-        "createdFrom",
-        Kind::Time,
-        "Only runs created at or after this time.",
-    ),
-    Parameter::new(
-        "createdBefore",
-        Kind::Time,
-        "Only runs created before this time.",
-    ),
-    LIMIT,
-    Parameter::new("cursor", Kind::Text, "The cursor of the previous page."),
-];
+pub(crate) const PARAMETERS: &[Parameter] = parameters! {
+    "type": Words, "Filter by workflow.";
+    "status": Words, "Filter by status. Aliases such as `pending` or `errored` are allowed.";
+    "tag": Text, "Filter by tag.";
+    "createdFrom": Time, "Only runs created at or after this time.";
+    "createdBefore": Time, "Only runs created before this time.";
+    "limit": Count(1, limits::LIST_PAGE_MAX as u32), "The maximum number of runs on a page; 100 by default.";
+    "cursor": Text, "The cursor of the previous page.";
+};
 
 pub(crate) async fn runs(call: Call) -> Result<Response, Failure> {
     let parameters = call.parameters(PARAMETERS)?;
     let mut query = query(&filter(&parameters))?;
-    query.limit = parameters.count(&LIMIT)?.unwrap_or(PAGE);
+    query.limit = parameters.count("limit")?.unwrap_or(PAGE);
     let cursor = parameters.text("cursor").map(str::parse).transpose();
     query.cursor = cursor.map_err(|error| Failure::invalid(format!("{error}")))?;
     let page = call.engine().list(query).await?;

@@ -10,13 +10,11 @@ use everstep_protocol::workflow::{AnswerAccepted, EventAnswer, EventOutcome};
 use super::call::Call;
 use crate::failure::Failure;
 use crate::json::respond;
-use crate::parameters::{Kind, Parameter};
+use crate::parameters::{Parameter, parameters};
 
-pub(crate) const SEND_PARAMETERS: &[Parameter] = &[Parameter::new(
-    "reply",
-    Kind::Duration,
-    "Wait for the run's reply to the event, up to this duration, such as `30s`.",
-)];
+pub(crate) const SEND_PARAMETERS: &[Parameter] = parameters! {
+    "reply": Duration, "Wait for the run's reply to the event, up to this duration, such as `30s`.";
+};
 
 pub(crate) async fn send(call: Call) -> Result<Response, Failure> {
     let run = call.run()?;

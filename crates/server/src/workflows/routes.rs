@@ -89,69 +89,32 @@ fn messages() -> Vec<Route<WorkflowRoutes>> {
     ]
 }
 
-/// Returns the control verbs. Their responses are the same.
+/// Declares the control verbs, one per row: `path, requirement, handler, request, summary`. Their
+/// responses are the same.
+macro_rules! verbs {
+    ($($path:literal, $requires:expr, $handler:expr, $request:ty, $summary:literal;)*) => {
+        vec![$(Route::post(concat!("/workflows/{id}/", $path), $requires, $handler)
+            .summary($summary)
+            .accepts::<$request>()
+            .returns::<ControlAnswer>(200, "The outcome.")),*]
+    };
+}
+
 fn verbs() -> Vec<Route<WorkflowRoutes>> {
-    let verbs = vec![
-        Route::post("/workflows/{id}/pause", OPERATE, plain(Control::Pause))
-            .summary("Pause a run when its steps in flight have ended")
-            .accepts::<ControlRequest>(),
-        Route::post("/workflows/{id}/resume", OPERATE, plain(Control::Resume))
-            .summary("Resume a paused run")
-            .accepts::<ControlRequest>(),
-        Route::post("/workflows/{id}/cancel", OPERATE, control::cancel)
-            .summary("Cancel a run, by default with rollback")
-            .accepts::<CancelRequest>(),
-        Route::post(
-            "/workflows/{id}/terminate",
-            OPERATE,
-            plain(Control::Terminate),
-        )
-        .summary("Terminate a run immediately, without rollback")
-        .accepts::<ControlRequest>(),
-        Route::post("/workflows/{id}/restart", OPERATE, control::restart)
-            .summary("Restart a run, from its beginning or from one of its operations")
-            .accepts::<RestartRequest>(),
-        Route::post("/workflows/{id}/fork", FORK, control::fork)
-            .summary("Start another run from the current or an earlier point of this run")
-            .accepts::<ForkRequest>(),
-        Route::post("/workflows/{id}/recover", OPERATE, plain(Control::Recover))
-            .summary("Continue a failed run where it failed")
-            .accepts::<ControlRequest>(),
-        Route::post(
-            "/workflows/{id}/retry-rollback",
-            OPERATE,
-            plain(Control::RetryRollback),
-        )
-        .summary("Retry a failed rollback")
-        .accepts::<ControlRequest>(),
-        Route::post("/workflows/{id}/fail", OPERATE, plain(Control::Fail))
-            .summary("Make a run fail")
-            .accepts::<ControlRequest>(),
-        Route::post(
-            "/workflows/{id}/steps/{step}/skip",
-            OPERATE,
-            set_result(Settlement::Skip),
-        )
-        .summary("Complete a step without running it")
-        .accepts::<SettleRequest>(),
-        Route::post(
-            "/workflows/{id}/steps/{step}/edit",
-            OPERATE,
-            set_result(Settlement::Edit),
-        )
-        .summary("Set the result of a step that has none")
-        .accepts::<SettleRequest>(),
-        Route::post(
-            "/workflows/{id}/steps/{step}/fail",
-            OPERATE,
-            control::fail_operation,
-        )
-        .summary("Make an operation that has no result fail")
-        .accepts::<ControlRequest>(),
-    ];
-    let verbs = verbs.into_iter();
-    let verbs = verbs.map(|verb| verb.returns::<ControlAnswer>(200, "The outcome."));
-    verbs.collect()
+    verbs! {
+        "pause", OPERATE, plain(Control::Pause), ControlRequest, "Pause a run when its steps in flight have ended";
+        "resume", OPERATE, plain(Control::Resume), ControlRequest, "Resume a paused run";
+        "cancel", OPERATE, control::cancel, CancelRequest, "Cancel a run, by default with rollback";
+        "terminate", OPERATE, plain(Control::Terminate), ControlRequest, "Terminate a run immediately, without rollback";
+        "restart", OPERATE, control::restart, RestartRequest, "Restart a run, from its beginning or from one of its operations";
+        "fork", FORK, control::fork, ForkRequest, "Start another run from the current or an earlier point of this run";
+        "recover", OPERATE, plain(Control::Recover), ControlRequest, "Continue a failed run where it failed";
+        "retry-rollback", OPERATE, plain(Control::RetryRollback), ControlRequest, "Retry a failed rollback";
+        "fail", OPERATE, plain(Control::Fail), ControlRequest, "Make a run fail";
+        "steps/{step}/skip", OPERATE, set_result(Settlement::Skip), SettleRequest, "Complete a step without running it";
+        "steps/{step}/edit", OPERATE, set_result(Settlement::Edit), SettleRequest, "Set the result of a step that has none";
+        "steps/{step}/fail", OPERATE, control::fail_operation, ControlRequest, "Make an operation that has no result fail";
+    }
 }
 
 fn audits() -> Vec<Route<WorkflowRoutes>> {

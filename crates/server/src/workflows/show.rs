@@ -10,13 +10,11 @@ use everstep_protocol::workflow::{RpcView, RunView, StepView, WaitKind, WaitView
 use super::call::Call;
 use crate::failure::Failure;
 use crate::json::respond;
-use crate::parameters::{Kind, Parameter};
+use crate::parameters::{Parameter, parameters};
 
-pub(crate) const PARAMETERS: &[Parameter] = &[Parameter::new(
-    "wait",
-    Kind::Duration,
-    "Wait until the run has ended, up to this duration, such as `30s`.",
-)];
+pub(crate) const PARAMETERS: &[Parameter] = parameters! {
+    "wait": Duration, "Wait until the run has ended, up to this duration, such as `30s`.";
+};
 
 pub(crate) async fn show(call: Call) -> Result<Response, Failure> {
     let run = call.run()?;

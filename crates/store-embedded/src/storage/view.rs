@@ -145,7 +145,8 @@ impl<'a> View<'a> {
     }
 
     pub(crate) fn unreadable(&self, what: &str, error: impl Into<Unreadable>) -> StoreError {
-        failure::of_value(&self.tables.place, what, error.into())
+        let place = format!("{} ({what})", self.tables.place);
+        error.into().in_place(place)
     }
 
     pub(crate) fn bad_frame(&self, number: StreamNumber, error: &DecodeError) -> StoreError {

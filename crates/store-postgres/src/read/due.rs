@@ -6,7 +6,7 @@ use everstep_store::{OutboxRow, ReadyRun, RowKey, TimerQuery, TimerRow};
 use tokio_postgres::Row as Line;
 
 use crate::connection::argument::arguments;
-use crate::failure::CallError;
+use crate::failure::{CallError, unreadable};
 use crate::number::{count, limit, millis, uncount};
 use crate::schema::rows::{self, Kind, StoredKey};
 use crate::session::Session;
@@ -38,7 +38,7 @@ pub(crate) async fn timers(
     undamaged("timers", &lines, |line| {
         let stream = StreamNumber(uncount(line.try_get(0)?));
         let timer = rows::decode_timer(stream, line.try_get(1)?, line.try_get(2)?);
-        Ok(timer?)
+        Ok(timer.map_err(unreadable(format_args!("a timer of stream {stream}")))?)
     })
 }
 
@@ -62,9 +62,12 @@ pub(crate) async fn ready(
     undamaged("ready runs", &lines, |line| {
         let version: i64 = line.try_get(2)?;
         let node: Option<i64> = line.try_get(3)?;
+        let stream = StreamNumber(uncount(line.try_get(0)?));
+        let workflow = checked_name(line.try_get(1)?);
         Ok(ReadyRun {
-            stream: StreamNumber(uncount(line.try_get(0)?)),
-            workflow: checked_name(line.try_get(1)?)?,
+            stream,
+            workflow: workflow
+                .map_err(unreadable(format_args!("the workflow of stream {stream}")))?,
             version: u32::try_from(version).unwrap_or(u32::MAX),
             executed_by: node.map(|node| NodeId(node.cast_unsigned())),
         })
@@ -91,7 +94,8 @@ pub(crate) async fn outbox(
     let lines = session.reads.read(&statement, &arguments).await?;
     let effects = lines.iter().map(|line| {
         let stream = StreamNumber(uncount(line.try_get(0)?));
-        Ok(decode_effect(stream, line.try_get(1)?)?)
+        let effect = decode_effect(stream, line.try_get(1)?);
+        Ok(effect.map_err(unreadable(format_args!("an effect of stream {stream}")))?)
     });
     effects.collect()
 }

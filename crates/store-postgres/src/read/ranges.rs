@@ -5,7 +5,7 @@ use everstep_store::{Row, RowKey, RowRange, SharedRow};
 use tokio_postgres::Row as Line;
 
 use crate::connection::argument::arguments;
-use crate::failure::CallError;
+use crate::failure::{CallError, unreadable};
 use crate::number::limit;
 use crate::read::due::undamaged;
 use crate::schema::rows::{self, Kind};
@@ -49,9 +49,11 @@ pub(crate) async fn rows(session: &Session, range: RowRange) -> Result<Vec<Share
 }
 
 fn decode(range: &RowRange, line: &Line) -> Result<SharedRow, CallError> {
-    let key = RowKey::Shared(decode_shared_key(range.kind, line.try_get(0)?)?);
+    let what = format_args!("a row of kind {:?}", range.kind);
+    let key = decode_shared_key(range.kind, line.try_get(0)?).map_err(unreadable(what))?;
+    let key = RowKey::Shared(key);
     match rows::decode(&key, line.try_get(1)?, line.try_get(2)?)? {
         Row::Shared(row) => Ok(row),
-        _ => Err(Damaged("it is not a shared row").into()),
+        _ => Err(unreadable(what)(Damaged("it is not a shared row")).into()),
     }
 }

@@ -10,7 +10,7 @@ use everstep_store::encoding::{Damaged, checked_name, text};
 use everstep_store::{Gate, Head, Owner, RunRow};
 use tokio_postgres::Row as Line;
 
-use crate::failure::CallError;
+use crate::failure::{CallError, unreadable};
 use crate::number::{time, uncount};
 
 /// The columns of a head, in the order they are read.
@@ -25,14 +25,19 @@ pub(crate) const RUN: &str =
 /// Decodes a head, and its run if it has one.
 pub(crate) fn head(line: &Line) -> Result<Head, CallError> {
     let number = |at: usize| line.try_get::<_, i64>(at).map(uncount);
+    let stream = StreamNumber(number(0)?);
+    let damaged =
+        |column, error: Damaged| unreadable(format_args!("{column} of stream {stream}"))(error);
     let owner: Option<i64> = line.try_get(10)?;
     let nonce: Option<i64> = line.try_get(11)?;
     let takeovers: i32 = line.try_get(12)?;
     let run_id: Option<&str> = line.try_get(HEAD_COLUMNS)?;
     let run = run_id.map(|_| run(line, HEAD_COLUMNS)).transpose()?;
     Ok(Head {
-        number: StreamNumber(number(0)?),
-        name: StreamName::from_stored(text(line.try_get(16)?)?),
+        number: stream,
+        name: StreamName::from_stored(
+            text(line.try_get(16)?).map_err(|error| damaged("the name", error))?,
+        ),
         term: Term(number(1)?),
         next: RecordNumber(number(2)?),
         frame: FrameHeader {
@@ -54,7 +59,7 @@ pub(crate) fn head(line: &Line) -> Result<Head, CallError> {
             0 => Gate::Open,
             1 => Gate::Held,
             2 => Gate::NeedsSlot,
-            _ => return Err(Damaged("a gate is unknown").into()),
+            _ => return Err(damaged("the gate", Damaged("a gate is unknown")).into()),
         },
         closed: line.try_get(14)?,
         superseded: line.try_get(15)?,
@@ -64,22 +69,25 @@ pub(crate) fn head(line: &Line) -> Result<Head, CallError> {
 
 /// Decodes a run whose columns begin at `at`.
 pub(crate) fn run(line: &Line, at: usize) -> Result<RunRow, CallError> {
-    let short = |at: usize| -> Result<u32, CallError> {
+    let id: &str = line.try_get(at)?;
+    let in_column =
+        |column| move |error| unreadable(format_args!("the {column} of run {id}"))(error);
+    let short = |at: usize, column: &'static str| -> Result<u32, CallError> {
         let value: i64 = line.try_get(at)?;
-        Ok(u32::try_from(value).map_err(|_| Damaged("a number is too large"))?)
+        let value = u32::try_from(value).map_err(|_| Damaged("a number is too large"));
+        Ok(value.map_err(in_column(column))?)
     };
     let status: i16 = line.try_get(at + 4)?;
     let status = u8::try_from(status).ok().and_then(RunStatus::from_code);
     let tags: Vec<&[u8]> = line.try_get(at + 5)?;
     let tags = tags.into_iter().map(|tag| text(tag).map(str::to_owned));
     Ok(RunRow {
-        id: RunId::new(line.try_get::<_, &str>(at)?)
-            .map_err(|_| Damaged("a run id breaks its rules"))?,
-        generation: Generation(short(at + 1)?),
-        workflow: checked_name(line.try_get(at + 2)?)?,
-        version: short(at + 3)?,
-        status: status.ok_or(Damaged("a status is unknown"))?,
-        tags: tags.collect::<Result<_, _>>()?,
+        id: RunId::new(id).map_err(|_| in_column("id")(Damaged("a run id breaks its rules")))?,
+        generation: Generation(short(at + 1, "generation")?),
+        workflow: checked_name(line.try_get(at + 2)?).map_err(in_column("workflow"))?,
+        version: short(at + 3, "version")?,
+        status: status.ok_or_else(|| in_column("status")(Damaged("a status is unknown")))?,
+        tags: tags.collect::<Result<_, _>>().map_err(in_column("tags"))?,
         created_at: time(line.try_get(at + 6)?),
         updated_at: time(line.try_get(at + 7)?),
     })

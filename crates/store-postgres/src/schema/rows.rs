@@ -1,11 +1,13 @@
 //! Keys and values of the table `rows`. `docs/format.md` describes them.
 
 use everstep_model::{RecordNumber, StreamNumber, Timestamp};
-use everstep_store::encoding::{self, Damaged, In, Out, Unreadable, put_timer, tail, take_timer};
+use everstep_store::encoding::{self, Damaged, In, Out, put_timer, tail, take_timer};
 use everstep_store::{
-    CommitTime, GenerationRow, ProducerRow, Row, RowKey, SharedKind, SharedRow, TimerRow,
+    CommitTime, GenerationRow, ProducerRow, Row, RowKey, SharedKind, SharedRow, StoreError,
+    TimerRow,
 };
 
+use crate::failure::unreadable;
 use crate::number::{count, millis, uncount};
 
 /// The kinds of rows. Those from `Dedup` to `Producer` are removed with their stream.
@@ -172,11 +174,14 @@ pub(crate) fn expected_contents(row: &Row) -> (Vec<u8>, Option<i64>) {
 }
 
 /// Decodes the row of a key.
-pub(crate) fn decode(key: &RowKey, bytes: &[u8], place: Option<i64>) -> Result<Row, Unreadable> {
+pub(crate) fn decode(key: &RowKey, bytes: &[u8], place: Option<i64>) -> Result<Row, StoreError> {
     if let RowKey::Timer(timer) = key {
         return Ok(Row::Timer(timer.clone()));
     }
-    let mut row = encoding::decode_row(key, bytes)?;
+    let mut row = encoding::decode_row(key, bytes).map_err(|error| {
+        let StoredKey { kind, stream, .. } = StoredKey::of(key);
+        unreadable(format_args!("a row of kind {kind:?}, stream {stream}"))(error)
+    })?;
     let number = uncount(place.unwrap_or(0));
     match &mut row {
         Row::Generation(row) => row.stream = StreamNumber(number),

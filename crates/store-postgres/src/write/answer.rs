@@ -8,7 +8,7 @@ use everstep_model::{Entry, Epoch, Interner, RecordNumber, StreamNumber, Timesta
 use everstep_store::{Claim, Commit, Fence, Guard, LeaseChange, Outcome, Refusal, StoreError};
 use tokio_postgres::Row as Line;
 
-use crate::failure::{unreadable_frame, unreadable_row};
+use crate::failure::unreadable_frame;
 use crate::number::{count, slot, uncount};
 use crate::schema::frames::{Gaps, StoredFrames};
 use crate::schema::rows::decode;
@@ -156,7 +156,7 @@ impl Answer {
         });
         match found {
             Some(Ok(row)) => Refusal::RowPresent(Box::new(row)),
-            Some(Err(error)) => Refusal::Unreadable(unreadable_row(error)),
+            Some(Err(error)) => Refusal::Unreadable(error),
             None => Refusal::RowChanged,
         }
     }

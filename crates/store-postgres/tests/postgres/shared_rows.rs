@@ -167,5 +167,8 @@ fn damaged_rows_are_left_out_of_full_pages() {
         assert_eq!(page(9, false).await, Ok(both));
         assert_eq!(page(1, true).await, Ok(vec![slot(4, "v")]));
         assert_eq!(page(0, false).await, Ok(Vec::new()));
+        let damaged = store.row(RowKey::Shared(slot(0, "v").key)).await;
+        let error = damaged.unwrap_err().to_string();
+        assert!(error.contains("a row of kind Slot, stream 0"), "{error}");
     });
 }

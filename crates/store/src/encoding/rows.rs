@@ -5,6 +5,7 @@ use everstep_model::{Generation, Payload, RpcId, StreamName, StreamNumber};
 use super::bytes::{Damaged, In, Out};
 use super::key_parts::{checked_name, location, location_bytes};
 use super::stream::{put_producer, put_stream, take_producer, take_stream};
+use crate::error::StoreError;
 use crate::row::{GenerationRow, IdempotencyRow, OutboxRow, Row, RowKey, RpcRow};
 use crate::shared_row::{CommitTime, SharedKey, SharedRow};
 
@@ -23,6 +24,21 @@ pub enum Unreadable {
 impl From<Damaged> for Unreadable {
     fn from(damaged: Damaged) -> Self {
         Self::Damaged(damaged)
+    }
+}
+
+impl Unreadable {
+    /// Returns the error of a store that cannot read the value in `place`.
+    #[must_use]
+    pub fn in_place(self, place: String) -> StoreError {
+        match self {
+            Self::Newer(found) => StoreError::Newer {
+                place,
+                found: found.into(),
+                known: VERSION.into(),
+            },
+            Self::Damaged(damaged) => StoreError::corrupt(place, damaged.0),
+        }
     }
 }
 

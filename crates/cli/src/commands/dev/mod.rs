@@ -7,6 +7,7 @@
 mod screen;
 mod watch;
 
+use std::ffi::OsString;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -14,7 +15,7 @@ use clap::Args;
 use everstep::Engine;
 use everstep_demo::{Gateway, Pace};
 use everstep_server::{Access, Connections, Options, Origins, router};
-use everstep_store::{MemoryStore, Store};
+use everstep_store::{MemoryStore, Store, SystemClock};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
@@ -22,7 +23,7 @@ use crate::arguments::GlobalOptions;
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::hosting::{
-    SHUTTING_DOWN, ShutdownSignal, SystemClock, connection_options, export_traces, log_to_stderr,
+    SHUTTING_DOWN, ShutdownSignal, connection_options, export_traces, log_to_stderr,
     open_directory, server_options,
 };
 use screen::Screen;
@@ -48,13 +49,13 @@ pub(crate) struct Dev {
     port: u16,
     /// Directory of the embedded store [default: ./.everstep]
     #[arg(long, value_name = "DIR")]
-    data: Option<String>,
+    data: Option<OsString>,
     /// Keep data in memory only
     #[arg(long, conflicts_with = "data")]
     memory: bool,
     /// Maximum duration of a long-poll
     #[arg(long, value_name = "DURATION")]
-    long_poll_timeout: Option<String>,
+    long_poll_timeout: Option<OsString>,
 }
 
 pub(crate) async fn run(arguments: &Dev, global: &GlobalOptions) -> anyhow::Result<Exit> {

@@ -103,9 +103,9 @@ impl<'a> Stage<'a> {
             return Ok(Outcome::Refused(Refusal::Unreadable(error.clone())));
         }
         let result = match commit {
-            Commit::Create(commit) => self.create(commit),
-            Commit::Append(commit) => self.append(commit),
-            Commit::Deliver(commit) => self.deliver(commit),
+            Commit::Create(create) => self.create(create, commit),
+            Commit::Append(append) => self.append(append, commit),
+            Commit::Deliver(deliver) => self.deliver(deliver, commit),
             Commit::ChangeRows(commit) => self.change_rows(commit),
             Commit::Remove(commit) => self.remove(commit),
         };

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use everstep_model::{Entry, Frame, Record, RecordNumber, RecordRange, StreamNumber};
+use everstep_model::{Entry, Frame, RecordNumber, StreamNumber};
 use everstep_store::{
-    AppendCommit, CreateCommit, DeliverCommit, Head, Outcome, Refusal, Row, RowChanges, RowKey,
-    RowsCommit, SharedRow, StoreError, Verdict, judge_append, judge_create, judge_deliver,
+    AppendCommit, Commit, CreateCommit, DeliverCommit, Head, Outcome, Refusal, Row, RowChanges,
+    RowKey, RowsCommit, SharedRow, StoreError, Verdict, judge_append, judge_create, judge_deliver,
     judge_rows,
 };
 
@@ -13,34 +13,26 @@ use super::batch::{Stage, Staged};
 use crate::encoding::keys;
 use crate::encoding::values;
 
-/// The changes of a commit besides the head of its stream.
-struct Parts<'c> {
-    records: &'c [Record],
-    drop: &'c [RecordRange],
-    rows: &'c RowChanges,
-}
-
 impl Stage<'_> {
-    pub(super) fn create(&mut self, commit: &CreateCommit) -> Result<Outcome, Refusal> {
-        let superseded = match commit.supersedes {
+    pub(super) fn create(
+        &mut self,
+        create: &CreateCommit,
+        commit: &Commit,
+    ) -> Result<Outcome, Refusal> {
+        let superseded = match create.supersedes {
             Some(old) => Some(self.plan_superseding(old)?),
             None => None,
         };
-        let name = keys::name(commit.name.as_str());
+        let name = keys::name(create.name.as_str());
         if let Some(number) = self.lookup(&name, "a stream's name", values::decode_number)? {
             return Err(Refusal::Exists(StreamNumber(number)));
         }
         let stream = self.next_stream;
-        let head = Head::new(stream, commit.name.clone(), self.term);
+        let head = Head::new(stream, create.name.clone(), self.term);
         let verdict = self.judge(stream, |context| {
-            judge_create(head.clone(), commit, context)
+            judge_create(head.clone(), create, context)
         });
-        let parts = Parts {
-            records: &commit.records,
-            drop: &[],
-            rows: &commit.rows,
-        };
-        let outcome = self.conclude(&head, verdict, None, &parts)?;
+        let outcome = self.conclude(&head, verdict, None, commit)?;
         let number = values::encode_number(stream.0);
         self.lookups.insert(name, Some(number));
         self.next_stream = stream.next();
@@ -50,30 +42,27 @@ impl Stage<'_> {
         Ok(outcome)
     }
 
-    pub(super) fn append(&mut self, commit: &AppendCommit) -> Result<Outcome, Refusal> {
-        let head = self.head(commit.stream)?.ok_or(Refusal::NoStream)?;
-        let verdict = self.judge(commit.stream, |context| {
-            judge_append(&head, commit, context)
-        });
-        let parts = Parts {
-            records: &commit.records,
-            drop: &commit.drop,
-            rows: &commit.rows,
-        };
-        self.conclude(&head, verdict, Some(commit.executor.seen), &parts)
+    pub(super) fn append(
+        &mut self,
+        append: &AppendCommit,
+        commit: &Commit,
+    ) -> Result<Outcome, Refusal> {
+        let stream = append.stream;
+        let head = self.head(stream)?.ok_or(Refusal::NoStream)?;
+        let verdict = self.judge(stream, |context| judge_append(&head, append, context));
+        self.conclude(&head, verdict, Some(append.executor.seen), commit)
     }
 
-    pub(super) fn deliver(&mut self, commit: &DeliverCommit) -> Result<Outcome, Refusal> {
-        let stream = commit.stream;
+    pub(super) fn deliver(
+        &mut self,
+        deliver: &DeliverCommit,
+        commit: &Commit,
+    ) -> Result<Outcome, Refusal> {
+        let stream = deliver.stream;
         let head = self.head(stream)?.ok_or(Refusal::NoStream)?;
-        let verdict = self.judge(stream, |context| judge_deliver(&head, commit, context));
-        let parts = Parts {
-            records: &commit.records,
-            drop: &commit.drop,
-            rows: &commit.rows,
-        };
-        let outcome = self.conclude(&head, verdict, None, &parts)?;
-        if let (Some(id), Outcome::Committed { first, .. }) = (&commit.dedup, &outcome) {
+        let verdict = self.judge(stream, |context| judge_deliver(&head, deliver, context));
+        let outcome = self.conclude(&head, verdict, None, commit)?;
+        if let (Some(id), Outcome::Committed { first, .. }) = (&deliver.dedup, &outcome) {
             let first = values::encode_number(first.0);
             self.lookups.insert(keys::dedup(stream, id), Some(first));
         }
@@ -99,7 +88,7 @@ impl Stage<'_> {
         head: &Head,
         verdict: Result<Verdict, Refusal>,
         seen: Option<RecordNumber>,
-        parts: &Parts<'_>,
+        commit: &Commit,
     ) -> Result<Outcome, Refusal> {
         let stream = head.number;
         match verdict {
@@ -109,7 +98,7 @@ impl Stage<'_> {
                 taken,
             }) => {
                 let before = self.unseen(stream, seen, first)?;
-                self.apply(head, *after, parts, first)?;
+                self.apply(head, *after, commit, first)?;
                 Ok(Outcome::Committed {
                     stream,
                     first,
@@ -143,21 +132,21 @@ impl Stage<'_> {
         &mut self,
         before: &Head,
         after: Head,
-        parts: &Parts<'_>,
+        commit: &Commit,
         first: RecordNumber,
     ) -> Result<(), StoreError> {
         let stream = after.number;
         // Reads come first, because they may fail.
         let moves = self.plan_moves(before, Some(&after))?;
-        let unchanged = self.unchanged(&parts.rows.delete_exact)?;
-        self.drop_records(stream, parts.drop, first)?;
-        self.stage_rows(parts.rows, &unchanged, stream, after.next);
-        if !parts.records.is_empty() {
-            let frame = Frame::encode(&after.frame, parts.records);
+        let unchanged = self.unchanged(&commit.rows().delete_exact)?;
+        self.drop_records(stream, commit.dropped(), first)?;
+        self.stage_rows(commit.rows(), &unchanged, stream, after.next);
+        if !commit.records().is_empty() {
+            let frame = Frame::encode(&after.frame, commit.records());
             self.frames.insert((stream, first), Some(frame));
         }
         self.make_moves(moves);
-        let row_changed = needs_row(before, &after, parts);
+        let row_changed = needs_row(before, &after, commit);
         let after = Arc::new(after);
         let staged = self.heads.entry(stream).or_insert_with(|| Staged {
             before: None,
@@ -205,7 +194,7 @@ impl Stage<'_> {
 
 /// Returns whether the row of the head must be written. Frames contain the counts; everything else
 /// is only in that row, and so are counts without a frame.
-fn needs_row(before: &Head, after: &Head, parts: &Parts<'_>) -> bool {
+fn needs_row(before: &Head, after: &Head, commit: &Commit) -> bool {
     before.epoch != after.epoch
         || before.owner != after.owner
         || before.takeovers != after.takeovers
@@ -213,5 +202,6 @@ fn needs_row(before: &Head, after: &Head, parts: &Parts<'_>) -> bool {
         || before.gate != after.gate
         || before.closed != after.closed
         || before.run != after.run
-        || (parts.records.is_empty() && (before.frame != after.frame || !parts.drop.is_empty()))
+        || (commit.records().is_empty()
+            && (before.frame != after.frame || !commit.dropped().is_empty()))
 }
