@@ -182,7 +182,7 @@ impl Shared {
     pub(crate) fn give_undo(&self, op: OpId, undo: GivenUndo) {
         self.with(|execution| {
             if let Some(location) = execution.replay.status().location_of(op).cloned() {
-                execution.host.undos.give(location, undo);
+                execution.host.undos.insert(location, undo);
             }
         });
     }

@@ -40,33 +40,7 @@ impl GivenUndo {
 }
 
 /// The undos supplied so far, by location.
-#[derive(Default)]
-pub(crate) struct Undos(FxHashMap<Location, GivenUndo>);
-
-impl Undos {
-    pub(crate) fn give(&mut self, step: Location, undo: GivenUndo) {
-        self.0.insert(step, undo);
-    }
-
-    pub(super) fn get(&self, step: &Location) -> Option<&GivenUndo> {
-        self.0.get(step)
-    }
-
-    pub(super) fn retain(&mut self, is_kept: impl Fn(&Location) -> bool) {
-        self.0.retain(|step, _| is_kept(step));
-    }
-
-    pub(super) fn has(&self, step: &Location) -> bool {
-        self.0.contains_key(step)
-    }
-
-    /// Adds undos of an earlier pass, for steps that this pass has not called.
-    pub(super) fn add_earlier(&mut self, earlier: Self) {
-        for (step, undo) in earlier.0 {
-            self.0.entry(step).or_insert(undo);
-        }
-    }
-}
+pub(crate) type Undos = FxHashMap<Location, GivenUndo>;
 
 /// Decodes a recorded payload for an undo.
 pub(crate) fn decode<T: serde::de::DeserializeOwned>(what: &str, payload: &Payload) -> Result<T> {

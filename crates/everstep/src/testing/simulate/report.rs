@@ -12,7 +12,7 @@ pub(super) struct Failed<'a> {
     pub(super) plan: &'a Plan,
     /// The minimised case.
     pub(super) enough: &'a Plan,
-    pub(super) failure: CaseFailure,
+    pub(super) failure: &'a CaseFailure,
     /// The result of the minimised case.
     pub(super) case_result: &'a CaseResult,
 }
