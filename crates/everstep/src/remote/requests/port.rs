@@ -11,9 +11,9 @@ use everstep_inspect::{Overview, Why};
 use everstep_model::{Entry, ErrorCode, Payload, RecordNumber, RunId, StreamNumber};
 use everstep_protocol::client::{Call, segment};
 use everstep_protocol::workflow::{
-    AnswerAccepted, BulkReport as BulkAnswer, BulkRequest, CancelRequest, ControlAnswer,
-    ControlRequest, EventAnswer, EventOutcome, Filter, ForkRequest, RestartRequest, RunPage,
-    SettleRequest, StartAnswer, StartRequest, WhyView,
+    AnswerAccepted, BulkReport as BulkAnswer, BulkRequest, CancelRequest, ControlRequest,
+    EventAnswer, EventOutcome, Filter, ForkRequest, RestartRequest, RunPage, SettleRequest,
+    StartAnswer, StartRequest, WhyView,
 };
 use everstep_store::{BoxFuture, ListPage, ListQuery, RunRow};
 use http::{HeaderName, Method};
@@ -58,19 +58,12 @@ impl HttpPort {
         by: Option<&str>,
     ) -> Result<Done, ControlError> {
         let call = Call::post(format!("{}/{path}", at(run))).json(body);
-        let call = with_header(call.map_err(of_call)?, ACTOR, by.map(segment));
-        let answer: ControlAnswer = self.call(call).await?;
-        Ok(views::done(answer))
+        self.perform(call.map_err(of_call)?, by).await
     }
 
-    async fn delete(&self, run: &RunId, origin: RequestOrigin) -> Result<Done, ControlError> {
-        let reason = origin.reason.as_deref().map(segment);
-        let query = reason.map(|reason| format!("?reason={reason}"));
-        let path = format!("{}{}", at(run), query.unwrap_or_default());
-        let by = origin.by.as_deref().map(segment);
-        let call = with_header(Call::new(Method::DELETE, path), ACTOR, by);
-        let answer: ControlAnswer = self.call(call).await?;
-        Ok(views::done(answer))
+    async fn perform(&self, call: Call, by: Option<&str>) -> Result<Done, ControlError> {
+        let call = with_header(call, ACTOR, by.map(segment));
+        Ok(views::done(self.call(call).await?))
     }
 }
 
@@ -228,10 +221,14 @@ impl Port for HttpPort {
         origin: RequestOrigin,
     ) -> Response<'_, Done, ControlError> {
         Box::pin(async move {
-            let RequestOrigin { by, reason } = origin.clone();
+            let RequestOrigin { by, reason } = origin;
             let by = by.as_deref();
             match command {
-                Command::Control(Control::Delete) => self.delete(&run, origin).await,
+                Command::Control(Control::Delete) => {
+                    let query = reason.map(|reason| format!("?reason={}", segment(&reason)));
+                    let path = at(&run) + &query.unwrap_or_default();
+                    self.perform(Call::new(Method::DELETE, path), by).await
+                }
                 Command::Control(Control::Cancel { rollback }) => {
                     let request = CancelRequest { reason, rollback };
                     self.post(&run, "cancel", &request, by).await

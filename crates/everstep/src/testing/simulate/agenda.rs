@@ -107,10 +107,10 @@ impl Agenda {
                 continue;
             };
             let (at, task) = (now + self.answers_late, Task::Answer { answer, rpc });
+            self.add(at, task.clone());
             if self.answers_twice {
-                self.add(at + SECOND_ANSWER, task.clone());
+                self.add(at + SECOND_ANSWER, task);
             }
-            self.add(at, task);
         }
     }
 

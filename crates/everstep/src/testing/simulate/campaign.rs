@@ -9,7 +9,7 @@ use super::case::{CaseResult, Try};
 use super::case_failure::CaseFailure;
 use super::minimise::minimise;
 use super::plan::{CaseName, Measured, Plan};
-use super::report::{Failed, report};
+use super::report::Report;
 use super::scenario::Scenario;
 use super::summary::SimulationSummary;
 
@@ -55,7 +55,10 @@ impl<'a> Campaign<'a> {
             }
             return Ok(self.summary);
         }
-        self.crash_everywhere()?;
+        for commit in 1..=self.measured.commits {
+            self.case(&CaseName::Before(commit))?;
+            self.case(&CaseName::After(commit))?;
+        }
         for place in self.measured.may_fail.clone() {
             self.case(&CaseName::Failing(place))?;
         }
@@ -64,14 +67,6 @@ impl<'a> Campaign<'a> {
         }
         self.check_coverage()?;
         Ok(self.summary)
-    }
-
-    fn crash_everywhere(&mut self) -> Result<(), String> {
-        for commit in 1..=self.measured.commits {
-            self.case(&CaseName::Before(commit))?;
-            self.case(&CaseName::After(commit))?;
-        }
-        Ok(())
     }
 
     fn case(&mut self, which: &CaseName) -> Result<(), String> {
@@ -117,13 +112,14 @@ impl<'a> Campaign<'a> {
             Some((plan, case_result)) => (plan, case_result),
             None => (plan, case_result),
         };
-        report(&Failed {
+        let report = Report {
             scenario: self.scenario,
             plan,
             enough,
             failure: case_result.failure.as_ref().unwrap_or(failure),
             case_result,
-        })
+        };
+        report.to_string()
     }
 
     /// A simulation in which no fault can make a difference shows nothing.

@@ -211,8 +211,4 @@ impl<W: Simulated, World: 'static> Simulation<W, World> {
     }
 }
 
-impl<W, World> std::fmt::Debug for Simulation<W, World> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Simulation({})", self.scenario.workflow)
-    }
-}
+debug_by_name!(impl<W, World> Simulation<W, World>: scenario.workflow);
