@@ -297,6 +297,6 @@ impl<W> Ctx<W> {
     /// Returns the constants of the run.
     #[must_use]
     pub fn metadata(&self) -> RunMetadata {
-        self.shared.metadata().clone()
+        self.shared.metadata.clone()
     }
 }

@@ -8,7 +8,7 @@ use everstep_engine::{
     CodedError, Emissions, EngineParts, FailureEvent, FailureHook, Retention, Roles, Runtime,
     Settings, TokioRuntime, Unavailable, Worker,
 };
-use everstep_model::{ErrorCode, Name, RunId, Timestamp};
+use everstep_model::{ErrorCode, Name, RunId};
 use everstep_store::{Bus, Clock, LocalBus, MemoryStore, Store, StoreError};
 
 use crate::client::Client;
@@ -93,12 +93,13 @@ impl Storage {
 }
 
 /// Configures an [`Engine`].
+#[derive(Clone)]
 #[must_use = "nothing runs until it is started"]
 pub struct EngineBuilder {
-    storage: Storage,
-    settings: Settings,
-    defaults: Options,
-    workflows: Workflows,
+    pub(crate) storage: Storage,
+    pub(crate) settings: Settings,
+    pub(crate) defaults: Options,
+    pub(crate) workflows: Workflows,
     mocks: Option<Arc<dyn Mocks>>,
     bus: Option<Arc<dyn Bus>>,
     runtime: Option<Arc<dyn Runtime>>,
@@ -257,12 +258,6 @@ impl EngineBuilder {
         self
     }
 
-    #[cfg(feature = "testing")]
-    pub(crate) fn failure_hooks(mut self, hooks: Vec<FailureHook>) -> Self {
-        self.failure_hooks = hooks;
-        self
-    }
-
     /// Opens the engine and continues the runs in its store.
     ///
     /// # Errors
@@ -273,7 +268,7 @@ impl EngineBuilder {
             Some(runtime) => runtime,
             None => Arc::new(TokioRuntime::current().map_err(|_| OpenError::NoRuntime)?),
         };
-        let store = self.storage.open(Arc::new(RuntimeClock(runtime.clone())))?;
+        let store = self.storage.open(runtime.clone())?;
         let registry = Arc::new(Registry::new(definitions, self.mocks));
         let inner = everstep_engine::Engine::open(EngineParts {
             store,
@@ -295,14 +290,5 @@ impl EngineBuilder {
 impl std::fmt::Debug for EngineBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "EngineBuilder({} workflows)", self.workflows.len())
-    }
-}
-
-/// The engine's clock as the store's clock.
-struct RuntimeClock(Arc<dyn Runtime>);
-
-impl Clock for RuntimeClock {
-    fn now(&self) -> Timestamp {
-        self.0.now()
     }
 }

@@ -17,6 +17,7 @@ use serde::de::DeserializeOwned;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The error of a step or a workflow. Every error type converts into it with `?`, keeping its name and message.
+#[must_use]
 #[derive(Clone)]
 pub struct Error(Box<Inner>);
 
@@ -75,19 +76,16 @@ pub struct BranchFailure {
 
 impl Error {
     /// Creates an error with a message. A step that fails with it is retried.
-    #[must_use]
     pub fn new(message: impl fmt::Display) -> Self {
         Self::from_failure(Failure::new(ErrorCode::StepFailed, message.to_string()).named("Error"))
     }
 
     /// Creates an error that is not retried: the step fails at once.
-    #[must_use]
     pub fn fatal(message: impl fmt::Display) -> Self {
         Self::new(message).non_retryable()
     }
 
     /// Creates an error from an error object.
-    #[must_use]
     pub fn from_failure(failure: Failure) -> Self {
         Self::with_source(failure, FailureClass::Retryable, None)
     }
@@ -106,28 +104,24 @@ impl Error {
     }
 
     /// Excludes the error from retries.
-    #[must_use]
     pub fn non_retryable(mut self) -> Self {
         self.0.class = FailureClass::Fatal;
         self
     }
 
     /// Sets the delay of the retry, as a `Retry-After` header does.
-    #[must_use]
     pub fn retry_after(mut self, delay: Duration) -> Self {
         self.0.class = FailureClass::RetryAfter(delay);
         self
     }
 
     /// Makes the error stop the workflow and roll it back.
-    #[must_use]
     pub fn rollback(mut self) -> Self {
         self.0.class = FailureClass::RollBack;
         self
     }
 
     /// Sets the name of the error. The default is the name of its type.
-    #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.0.failure.name = name.into();
         self
@@ -386,6 +380,18 @@ fn short_type_name<T>() -> &'static str {
     let full = std::any::type_name::<T>();
     let plain = full.split('<').next().unwrap_or(full);
     plain.rsplit("::").next().unwrap_or(plain)
+}
+
+/// The failure of an attempt of a step or an undo that panicked.
+pub(crate) fn panicked(what: &str, panic: &(dyn Any + Send)) -> Error {
+    let message = format!("the {what} panicked: {}", panic_text(panic));
+    Error::from_failure(Failure::new(ErrorCode::StepPanicked, message))
+}
+
+/// The failure of an attempt of a step or an undo that took too long.
+pub(crate) fn timed_out(what: &str, timeout: Duration) -> Failure {
+    let message = format!("{what} took longer than its timeout of {timeout:?}");
+    Failure::new(ErrorCode::StepTimedOut, message).named("timeout")
 }
 
 /// Returns the message of a panic.

@@ -7,6 +7,17 @@
 //! Most programs need only the names at the root. The modules contain the types of operations ([`operation`]), control
 //! requests ([`control`]), records ([`journal`]), readers ([`inspect`]) and errors ([`errors`]).
 
+/// Implements `Debug` as the type and one of its fields, such as its name.
+macro_rules! debug_by_name {
+    (impl<$($parameter:ident),*> $type:ident<$($argument:tt),*>: $($name:tt).+) => {
+        impl<$($parameter),*> std::fmt::Debug for $type<$($argument),*> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, "{}({})", stringify!($type), self.$($name).+)
+            }
+        }
+    };
+}
+
 mod client;
 pub mod control;
 mod ctx;

@@ -7,6 +7,7 @@ use everstep_model::{Backoff, ErrorCode, RetryPolicy};
 use crate::error::Error;
 
 /// The retry policy of a step.
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retry(RetryPolicy);
 
@@ -15,25 +16,21 @@ const MAX_DELAY: Duration = Duration::from_secs(30);
 
 impl Retry {
     /// Never retries.
-    #[must_use]
     pub const fn none() -> Self {
         Self(RetryPolicy::NONE)
     }
 
     /// Retries up to `limit` times, each after `delay`.
-    #[must_use]
     pub const fn constant(limit: u32, delay: Duration) -> Self {
         Self::with(limit, delay, Backoff::Constant)
     }
 
     /// Retries up to `limit` times, the n-th time after `base · n`.
-    #[must_use]
     pub const fn linear(limit: u32, base: Duration) -> Self {
         Self::with(limit, base, Backoff::Linear)
     }
 
     /// Retries up to `limit` times, the n-th time after `base · 2^(n−1)`.
-    #[must_use]
     pub const fn exponential(limit: u32, base: Duration) -> Self {
         Self::with(limit, base, Backoff::Exponential)
     }
@@ -50,7 +47,6 @@ impl Retry {
     }
 
     /// Limits the delay. The default is 30 s.
-    #[must_use]
     pub const fn max_delay(mut self, cap: Duration) -> Self {
         self.0.cap = cap;
         self
@@ -80,6 +76,7 @@ impl Default for Retry {
 }
 
 /// Defaults of an engine or a workflow.
+#[must_use]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
     pub(crate) retry: Option<Retry>,
@@ -92,41 +89,35 @@ pub struct Options {
 
 impl Options {
     /// Creates options in which nothing is set.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets the retry policy of steps.
-    #[must_use]
     pub fn retry(mut self, retry: Retry) -> Self {
         self.retry = Some(retry);
         self
     }
 
     /// Limits the duration of an attempt of a step. A timeout is final, unless timeouts are retried.
-    #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
     /// Sets whether timeouts are retried like other failures.
-    #[must_use]
     pub fn retry_timeouts(mut self, retry: bool) -> Self {
         self.retry_timeouts = Some(retry);
         self
     }
 
     /// Sets how often the whole function is retried if it fails. Completed operations keep their results.
-    #[must_use]
     pub fn execution_retries(mut self, retries: u32) -> Self {
         self.execution_retries = Some(retries);
         self
     }
 
     /// Limits the duration of a run, counted from its creation.
-    #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
         self
@@ -134,7 +125,6 @@ impl Options {
 
     /// Limits the number of steps that a run may call. The next step fails with the code `too_many_steps`, and so does the
     /// run. Iterations of [`crate::Ctx::repeat`] that have ended do not count, so a loop may be endless.
-    #[must_use]
     pub fn steps_max(mut self, steps: u32) -> Self {
         self.steps_max = Some(steps);
         self

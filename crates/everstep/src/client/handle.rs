@@ -306,8 +306,4 @@ impl<W> Clone for Handle<W> {
     }
 }
 
-impl<W> std::fmt::Debug for Handle<W> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Handle({})", self.run.id)
-    }
-}
+debug_by_name!(impl<W> Handle<W>: run.id);

@@ -45,8 +45,7 @@ pub(crate) struct StartedRun {
 
 /// A control request about one run.
 #[derive(Debug)]
-#[allow(missing_docs, reason = "plain data")]
-pub enum Command {
+pub(crate) enum Command {
     Control(Control),
     Settle(Location, Settlement),
     RestartFrom {

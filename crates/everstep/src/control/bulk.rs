@@ -98,10 +98,9 @@ impl IntoFuture for BulkRuns {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            let bulk = self
-                .port
-                .bulk(self.target?, self.control, self.origin, self.progress);
-            bulk.await
+            let (port, target) = (self.port, self.target?);
+            port.bulk(target, self.control, self.origin, self.progress)
+                .await
         })
     }
 }

@@ -12,6 +12,4 @@ pub use everstep_engine::{Because, BulkProgress, Control, Done, Effect, Grouping
 pub use crate::client::{BulkReport, ControlError};
 
 pub use bulk::BulkRuns;
-pub use operations::{Fork, RestartFrom, SkipStep};
-pub use request::{ControlRequest, Plain, Verb};
-pub use verbs::Cancel;
+pub use request::{Cancel, ControlRequest, Fork, Plain, RestartFrom, SkipStep, Verb};

@@ -1,34 +1,11 @@
 //! Verbs about one operation of a run.
 
-use everstep_engine::{Done, InvalidOptions, Settlement};
-use everstep_model::{InvalidLocation, Location, Payload, PayloadError, RunId};
+use everstep_engine::{InvalidOptions, Settlement};
+use everstep_model::{InvalidLocation, Location, Payload, RunId};
 use serde::Serialize;
 
-use super::request::sealed::ToCommand;
-use super::request::{ControlRequest, Plain};
+use super::request::{ControlRequest, Fork, Plain, RestartFrom, SkipStep};
 use crate::client::{Command, ControlError, RunHandle};
-
-/// The verb `skip`.
-#[derive(Debug)]
-pub struct SkipStep {
-    step: String,
-    result: Result<Payload, PayloadError>,
-}
-
-/// The verb `restart`, from an operation.
-#[derive(Debug)]
-pub struct RestartFrom {
-    operation: String,
-    result: Option<Result<Payload, PayloadError>>,
-}
-
-/// The verb `fork`.
-#[derive(Debug, Default)]
-pub struct Fork {
-    id: Option<String>,
-    at: Option<String>,
-    result: Option<Result<Payload, PayloadError>>,
-}
 
 impl RunHandle {
     /// Skips a step that has no result: its result is `null`, or the one that is set. An attempt in flight is stopped. A
@@ -41,12 +18,9 @@ impl RunHandle {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn skip_step(&self, step: impl Into<String>) -> ControlRequest<SkipStep> {
-        let skip = SkipStep {
-            step: step.into(),
-            result: Ok(Payload::null()),
-        };
-        ControlRequest::new(self, skip)
+    pub fn skip_step(&self, step: impl AsRef<str>) -> ControlRequest<SkipStep> {
+        let skip = Settlement::Skip(Payload::null());
+        ControlRequest::new(self, settle(step.as_ref(), skip))
     }
 
     /// Sets the result of a step that has none. To change a result, [restart from the step](Self::restart_from).
@@ -57,7 +31,7 @@ impl RunHandle {
     ) -> ControlRequest<Plain> {
         let result = Payload::from_value(result).map_err(ControlError::from);
         let command = result.and_then(|result| settle(step.as_ref(), Settlement::Edit(result)));
-        ControlRequest::new(self, Plain(command))
+        ControlRequest::new(self, command)
     }
 
     /// Fails an operation that has no result: a step, a sleep, a wait, an rpc, a child.
@@ -67,7 +41,7 @@ impl RunHandle {
         message: impl Into<String>,
     ) -> ControlRequest<Plain> {
         let command = settle(operation.as_ref(), Settlement::Fail(message.into()));
-        ControlRequest::new(self, Plain(command))
+        ControlRequest::new(self, command)
     }
 
     /// Restarts the run from one of its operations, as a new generation that keeps all earlier results. An operation inside
@@ -79,12 +53,9 @@ impl RunHandle {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn restart_from(&self, operation: impl Into<String>) -> ControlRequest<RestartFrom> {
-        let restart = RestartFrom {
-            operation: operation.into(),
-            result: None,
-        };
-        ControlRequest::new(self, restart)
+    pub fn restart_from(&self, operation: impl AsRef<str>) -> ControlRequest<RestartFrom> {
+        let restart = |at| Command::RestartFrom { at, edited: None };
+        ControlRequest::new(self, location(operation.as_ref()).map(restart))
     }
 
     /// Starts another run with a copy of this run's journal. This run continues unchanged, and the new run never undoes
@@ -98,43 +69,79 @@ impl RunHandle {
     /// # }
     /// ```
     pub fn fork(&self) -> ControlRequest<Fork> {
-        ControlRequest::new(self, Fork::default())
+        let fork = Command::Fork {
+            id: None,
+            at: None,
+            edited: None,
+        };
+        ControlRequest::new(self, Ok(fork))
+    }
+}
+
+impl<V> ControlRequest<V> {
+    /// Changes the command, unless an option was invalid.
+    fn change(mut self, change: impl FnOnce(&mut Command) -> Result<(), ControlError>) -> Self {
+        if let Ok(command) = &mut self.command
+            && let Err(error) = change(command)
+        {
+            self.command = Err(error);
+        }
+        self
+    }
+
+    fn set_result<T: Serialize + ?Sized>(self, result: &T) -> Self {
+        self.change(|command| {
+            let result = Payload::from_value(result)?;
+            match command {
+                Command::Settle(_, Settlement::Skip(skipped)) => *skipped = result,
+                Command::RestartFrom { edited, .. } | Command::Fork { edited, .. } => {
+                    *edited = Some(result);
+                }
+                Command::Settle(..) | Command::Control(_) => {}
+            }
+            Ok(())
+        })
     }
 }
 
 impl ControlRequest<SkipStep> {
     /// Sets the result of the step.
-    pub fn result<T: Serialize + ?Sized>(mut self, result: &T) -> Self {
-        self.verb.result = Payload::from_value(result);
-        self
+    pub fn result<T: Serialize + ?Sized>(self, result: &T) -> Self {
+        self.set_result(result)
     }
 }
 
 impl ControlRequest<RestartFrom> {
     /// Sets the result of the operation, which must be a step. The step is not executed again.
-    pub fn with_result<T: Serialize + ?Sized>(mut self, result: &T) -> Self {
-        self.verb.result = Some(Payload::from_value(result));
-        self
+    pub fn with_result<T: Serialize + ?Sized>(self, result: &T) -> Self {
+        self.set_result(result)
     }
 }
 
 impl ControlRequest<Fork> {
     /// Sets the id of the new run. The default is random. Repeating the same fork returns the same run.
-    pub fn id(mut self, id: impl Into<String>) -> Self {
-        self.verb.id = Some(id.into());
-        self
+    pub fn id(self, new: impl AsRef<str>) -> Self {
+        self.change(|command| {
+            if let Command::Fork { id, .. } = command {
+                *id = Some(RunId::new(new)?);
+            }
+            Ok(())
+        })
     }
 
     /// Sets the operation before which the copy ends. An operation inside a loop stands for the whole loop.
-    pub fn at(mut self, operation: impl Into<String>) -> Self {
-        self.verb.at = Some(operation.into());
-        self
+    pub fn at(self, operation: impl AsRef<str>) -> Self {
+        self.change(|command| {
+            if let Command::Fork { at, .. } = command {
+                *at = Some(location(operation.as_ref())?);
+            }
+            Ok(())
+        })
     }
 
     /// Sets the result of the operation, which must be a step.
-    pub fn with_result<T: Serialize + ?Sized>(mut self, result: &T) -> Self {
-        self.verb.result = Some(Payload::from_value(result));
-        self
+    pub fn with_result<T: Serialize + ?Sized>(self, result: &T) -> Self {
+        self.set_result(result)
     }
 }
 
@@ -149,35 +156,4 @@ fn location(text: &str) -> Result<Location, ControlError> {
 
 fn settle(operation: &str, settlement: Settlement) -> Result<Command, ControlError> {
     Ok(Command::Settle(location(operation)?, settlement))
-}
-
-impl ToCommand for SkipStep {
-    type Output = Done;
-
-    fn command(self) -> Result<Command, ControlError> {
-        settle(&self.step, Settlement::Skip(self.result?))
-    }
-}
-
-impl ToCommand for RestartFrom {
-    type Output = Done;
-
-    fn command(self) -> Result<Command, ControlError> {
-        Ok(Command::RestartFrom {
-            at: location(&self.operation)?,
-            edited: self.result.transpose()?,
-        })
-    }
-}
-
-impl ToCommand for Fork {
-    type Output = RunHandle;
-
-    fn command(self) -> Result<Command, ControlError> {
-        Ok(Command::Fork {
-            id: self.id.map(RunId::new).transpose()?,
-            at: self.at.as_deref().map(location).transpose()?,
-            edited: self.result.transpose()?,
-        })
-    }
 }

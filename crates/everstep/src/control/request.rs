@@ -1,55 +1,66 @@
 //! A control request about one run, with its actor and reason.
 
 use std::future::IntoFuture;
+use std::marker::PhantomData;
 
 use everstep_engine::{Done, RequestOrigin};
 use everstep_store::BoxFuture;
 
-use self::sealed::FromDone as _;
 use crate::client::{Command, ControlError, RunHandle};
 
 /// A control verb. Sealed: only this crate implements it.
-pub trait Verb: sealed::ToCommand {}
+pub trait Verb: sealed::FromDone {}
 
-impl<V: sealed::ToCommand> Verb for V {}
+impl<V: sealed::FromDone> Verb for V {}
 
-pub(super) mod sealed {
-    use super::{Command, ControlError, Done, RunHandle};
-
-    pub trait ToCommand: Send + 'static {
+mod sealed {
+    pub trait FromDone: 'static {
         /// The result of the request.
-        type Output: FromDone;
+        type Output;
 
-        fn command(self) -> Result<Command, ControlError>;
-    }
-
-    pub trait FromDone: Send + 'static {
-        fn from_done(run: RunHandle, done: Done) -> Self;
-    }
-
-    impl FromDone for Done {
-        fn from_done(_: RunHandle, done: Done) -> Self {
-            done
-        }
-    }
-
-    /// The handle to a fork.
-    impl FromDone for RunHandle {
-        fn from_done(run: RunHandle, done: Done) -> Self {
-            Self::new(run.port, done.run, true, None)
-        }
+        fn from_done(run: super::RunHandle, done: super::Done) -> Self::Output;
     }
 }
 
-/// A verb without options.
+/// Defines verbs whose requests return [`Done`].
+macro_rules! verbs {
+    ($($(#[$doc:meta])* $verb:ident,)*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Debug)]
+            pub enum $verb {}
+
+            impl sealed::FromDone for $verb {
+                type Output = Done;
+
+                fn from_done(_: RunHandle, done: Done) -> Done {
+                    done
+                }
+            }
+        )*
+    };
+}
+
+verbs! {
+    /// A verb without options.
+    Plain,
+    /// The verb `cancel`.
+    Cancel,
+    /// The verb `skip`.
+    SkipStep,
+    /// The verb `restart`, from an operation.
+    RestartFrom,
+}
+
+/// The verb `fork`.
 #[derive(Debug)]
-pub struct Plain(pub(super) Result<Command, ControlError>);
+pub enum Fork {}
 
-impl sealed::ToCommand for Plain {
-    type Output = Done;
+impl sealed::FromDone for Fork {
+    type Output = RunHandle;
 
-    fn command(self) -> Result<Command, ControlError> {
-        self.0
+    fn from_done(run: RunHandle, done: Done) -> RunHandle {
+        RunHandle::new(run.port, done.run, true, None)
     }
 }
 
@@ -67,15 +78,17 @@ impl sealed::ToCommand for Plain {
 pub struct ControlRequest<V> {
     run: RunHandle,
     origin: RequestOrigin,
-    pub(super) verb: V,
+    pub(super) command: Result<Command, ControlError>,
+    verb: PhantomData<fn() -> V>,
 }
 
 impl<V> ControlRequest<V> {
-    pub(super) fn new(run: &RunHandle, verb: V) -> Self {
+    pub(super) fn new(run: &RunHandle, command: Result<Command, ControlError>) -> Self {
         Self {
             run: run.clone(),
             origin: RequestOrigin::default(),
-            verb,
+            command,
+            verb: PhantomData,
         }
     }
 
@@ -98,10 +111,10 @@ impl<V: Verb> IntoFuture for ControlRequest<V> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            let Self { run, origin, verb } = self;
-            let command = verb.command()?;
-            let done = run.port.control(run.id.clone(), command, origin).await?;
-            Ok(V::Output::from_done(run, done))
+            let (run, command) = (self.run, self.command?);
+            let control = run.port.control(run.id.clone(), command, self.origin);
+            let done = control.await?;
+            Ok(V::from_done(run, done))
         })
     }
 }

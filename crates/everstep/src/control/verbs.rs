@@ -1,31 +1,24 @@
 //! Verbs that apply to a run as a whole.
 
-use everstep_engine::{Control, Done};
+use everstep_engine::Control;
 
-use super::request::sealed::ToCommand;
-use super::request::{ControlRequest, Plain};
-use crate::client::{Command, ControlError, RunHandle};
-
-/// The verb `cancel`.
-#[derive(Debug)]
-pub struct Cancel {
-    rollback: bool,
-}
+use super::request::{Cancel, ControlRequest, Plain};
+use crate::client::{Command, RunHandle};
 
 impl RunHandle {
-    fn plain(&self, control: Control) -> ControlRequest<Plain> {
-        ControlRequest::new(self, Plain(Ok(Command::Control(control))))
+    fn control<V>(&self, control: Control) -> ControlRequest<V> {
+        ControlRequest::new(self, Ok(Command::Control(control)))
     }
 
     /// Pauses the run: steps in flight finish, and nothing new begins. Timers still fire; the run processes them when it is
     /// resumed.
     pub fn pause(&self) -> ControlRequest<Plain> {
-        self.plain(Control::Pause)
+        self.control(Control::Pause)
     }
 
     /// Continues a paused run.
     pub fn resume(&self) -> ControlRequest<Plain> {
-        self.plain(Control::Resume)
+        self.control(Control::Resume)
     }
 
     /// Cancels the run: its waits are refused, steps in flight finish, completed steps are undone, and then the run
@@ -38,22 +31,22 @@ impl RunHandle {
     /// # }
     /// ```
     pub fn cancel(&self) -> ControlRequest<Cancel> {
-        ControlRequest::new(self, Cancel { rollback: true })
+        self.control(Control::Cancel { rollback: true })
     }
 
     /// Ends the run at once, whatever it is doing. Its code gets no chance to react, and nothing is undone.
     pub fn terminate(&self) -> ControlRequest<Plain> {
-        self.plain(Control::Terminate)
+        self.control(Control::Terminate)
     }
 
     /// Fails the run with this message. It rolls back like any failed run.
     pub fn force_fail(&self, message: impl Into<String>) -> ControlRequest<Plain> {
-        self.plain(Control::Fail).reason(message)
+        self.control(Control::Fail).reason(message)
     }
 
     /// Restarts the run from the beginning, as a new generation. An active run is terminated first.
     pub fn restart(&self) -> ControlRequest<Plain> {
-        self.plain(Control::Restart)
+        self.control(Control::Restart)
     }
 
     /// Continues an unsuccessful run where it failed, as a new generation. Completed steps are kept.
@@ -66,33 +59,24 @@ impl RunHandle {
     /// # }
     /// ```
     pub fn recover(&self) -> ControlRequest<Plain> {
-        self.plain(Control::Recover)
+        self.control(Control::Recover)
     }
 
     /// Repeats a failed rollback, as a new generation. Completed undos are kept.
     pub fn retry_rollback(&self) -> ControlRequest<Plain> {
-        self.plain(Control::RetryRollback)
+        self.control(Control::RetryRollback)
     }
 
     /// Deletes the run with all its generations, so that its id can be used again. An active run is terminated first.
     pub fn delete(&self) -> ControlRequest<Plain> {
-        self.plain(Control::Delete)
+        self.control(Control::Delete)
     }
 }
 
 impl ControlRequest<Cancel> {
     /// Keeps the effects of completed steps instead of undoing them.
     pub fn keep(mut self) -> Self {
-        self.verb.rollback = false;
+        self.command = Ok(Command::Control(Control::Cancel { rollback: false }));
         self
-    }
-}
-
-impl ToCommand for Cancel {
-    type Output = Done;
-
-    fn command(self) -> Result<Command, ControlError> {
-        let rollback = self.rollback;
-        Ok(Command::Control(Control::Cancel { rollback }))
     }
 }

@@ -21,8 +21,8 @@ pub(crate) struct Declared {
 /// The declaration of a workflow.
 #[derive(Clone, Debug, Default)]
 pub struct Declaration {
-    events: BTreeMap<&'static str, Declared>,
-    rpcs: BTreeMap<&'static str, Declared>,
+    pub(crate) events: BTreeMap<&'static str, Declared>,
+    pub(crate) rpcs: BTreeMap<&'static str, Declared>,
     pub(crate) input: Option<Declared>,
     pub(crate) output: Option<Declared>,
 }
@@ -57,23 +57,6 @@ impl Declaration {
         self.output.as_ref()?.schema.as_ref()
     }
 
-    /// Whether an event is accepted. A workflow that declares none accepts all.
-    pub(crate) fn accepts(&self, name: &str) -> bool {
-        self.events.is_empty() || self.events.contains_key(name)
-    }
-
-    pub(crate) fn check_event(&self, name: &str, payload: &Payload) -> Result<(), String> {
-        check(self.events.get(name), payload)
-    }
-
-    pub(crate) fn check_answer(&self, method: &str, payload: &Payload) -> Result<(), String> {
-        check(self.rpcs.get(method), payload)
-    }
-
-    pub(crate) fn check_input(&self, payload: &Payload) -> Result<(), String> {
-        check(self.input.as_ref(), payload)
-    }
-
     pub(crate) fn describe(&self) -> Description {
         let all = |map: &BTreeMap<&'static str, Declared>| -> BTreeMap<_, _> {
             let described = map.iter().map(|(name, declared)| {
@@ -100,7 +83,7 @@ impl Declaration {
 }
 
 /// Checks a payload. What is not declared is not checked.
-fn check(declared: Option<&Declared>, payload: &Payload) -> Result<(), String> {
+pub(crate) fn check(declared: Option<&Declared>, payload: &Payload) -> Result<(), String> {
     declared.map_or(Ok(()), |declared| (declared.check)(payload))
 }
 

@@ -6,6 +6,7 @@ mod rpc;
 
 #[cfg(feature = "schema")]
 pub(crate) use declare::Declared;
+pub(crate) use declare::check;
 pub use declare::{Declaration, Declare};
 pub use event::{Accepts, Event, EventSet, OneOf2, OneOf3, OneOf4, Request};
 pub use rpc::Rpc;

@@ -29,7 +29,7 @@ impl StartedCode {
     ) -> Self {
         let (execution, _) = driver.current();
         let shared = Arc::new(Shared::new(parts.clone(), &execution.replay));
-        execution.host.key = shared.key();
+        execution.host.key = shared.key;
         let root = RunningRoot::new(code(shared.clone(), input));
         Self {
             shared,
@@ -73,7 +73,7 @@ impl StartedCode {
     /// Fails the run if the code used a handle where it is not being polled. An execution that has
     /// replaced that of this code is not affected.
     pub(super) fn halt_if_misused(&self, execution: &mut Execution<Slots>) {
-        if execution.host.key == self.shared.key()
+        if execution.host.key == self.shared.key
             && let Some(why) = self.shared.misused()
         {
             execution.replay.halt_not_durable(why.to_owned());

@@ -114,7 +114,7 @@ impl Executor {
                 Action::Drop(code) => driver = self.drop_code(code, driver)?,
                 Action::Cancel => {
                     if let Some(code) = &self.live {
-                        code.shared.announce_cancellation();
+                        code.shared.cancellation.set();
                     }
                 }
                 Action::BeginUndo(start) => {

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use everstep_driver::Execution;
 use everstep_engine::Runtime;
 use everstep_machine::{Access, FailureClass, OpId, Replay, StepStart, UndoStart};
-use everstep_model::{Failure, Generation, Name, Payload, RunId, Timestamp, limits};
+use everstep_model::{
+    Failure, Generation, Location, Name, Payload, RunId, StepOptions, Timestamp, limits,
+};
 
 use super::current;
 use super::slots::{Key, Slots};
@@ -68,9 +70,9 @@ impl Drop for RestoreFlag<'_> {
 
 /// One execution, as `Ctx` and the operations of the code see it.
 pub(crate) struct Shared {
-    key: Key,
-    parts: Arc<SharedParts>,
-    metadata: RunMetadata,
+    pub(super) key: Key,
+    pub(crate) parts: Arc<SharedParts>,
+    pub(crate) metadata: RunMetadata,
     step_of: StepOf,
     /// The time as the code sees it, in milliseconds. It is constant during a poll.
     now: AtomicU64,
@@ -78,7 +80,7 @@ pub(crate) struct Shared {
     is_in_step: AtomicBool,
     /// Whether a handle was used where the code is not being polled.
     is_misused: AtomicBool,
-    cancellation: Arc<Cancellation>,
+    pub(super) cancellation: Arc<Cancellation>,
 }
 
 impl Shared {
@@ -107,10 +109,6 @@ impl Shared {
             is_misused: AtomicBool::new(false),
             cancellation: Arc::default(),
         }
-    }
-
-    pub(super) fn key(&self) -> Key {
-        self.key
     }
 
     /// Calls into the execution. Returns `None` if its code is not being polled on this thread; the
@@ -154,50 +152,36 @@ impl Shared {
         self.now.store(now.as_millis(), Ordering::Relaxed);
     }
 
-    pub(crate) fn parts(&self) -> &SharedParts {
-        &self.parts
-    }
-
-    pub(crate) fn runtime(&self) -> &Arc<dyn Runtime> {
-        &self.parts.runtime
-    }
-
     pub(crate) fn defaults(&self) -> Options {
         self.parts.defaults
-    }
-
-    pub(crate) fn rpc_schema(&self, method: &str) -> Option<Payload> {
-        self.parts.declaration.rpc_schema(method).cloned()
-    }
-
-    pub(crate) fn mocked(&self, start: &StepStart) -> Option<Result<Payload>> {
-        self.parts.mocks.as_ref()?.result(start)
-    }
-
-    pub(crate) fn mocked_undo(&self, start: &UndoStart) -> Option<Result<()>> {
-        self.parts.mocks.as_ref()?.undo_result(start)
     }
 
     /// Registers the undo of a step or child that the code has called.
     pub(crate) fn give_undo(&self, op: OpId, undo: GivenUndo) {
         self.with(|execution| {
             if let Some(location) = execution.replay.status().location_of(op).cloned() {
-                execution.host.undos.give(location, undo);
+                execution.host.undos.insert(location, undo);
             }
         });
     }
 
-    pub(crate) fn step_context(&self, start: &StepStart, undo: UndoSlot) -> StepContext {
-        StepContext::new(start, self.step_of.clone(), self.cancellation.clone(), undo)
-    }
-
-    /// Signals the cancellation of the run to the steps in flight.
-    pub(crate) fn announce_cancellation(&self) {
-        self.cancellation.set();
-    }
-
-    pub(crate) fn begin_attempt(&self, op: OpId) -> Option<StepStart> {
-        self.with(|execution| execution.replay.begin_attempt(op))?
+    pub(crate) fn step_context(
+        &self,
+        location: &Location,
+        attempt: u32,
+        options: StepOptions,
+        undo: UndoSlot,
+    ) -> StepContext {
+        StepContext {
+            attempt,
+            name: location.name.as_str().to_owned(),
+            count: location.counter,
+            options,
+            of: self.step_of.clone(),
+            location: location.clone(),
+            cancellation: self.cancellation.clone(),
+            undo,
+        }
     }
 
     pub(crate) fn complete_attempt(&self, op: OpId, start: &StepStart, result: Payload) {
@@ -221,9 +205,5 @@ impl Shared {
             let replay = &mut execution.replay;
             replay.fail_attempt(op, start, failure, class, now);
         });
-    }
-
-    pub(crate) fn metadata(&self) -> &RunMetadata {
-        &self.metadata
     }
 }

@@ -94,14 +94,17 @@ impl Slots {
 
 impl Host for Slots {
     fn has_undo(&self, of: &Location) -> bool {
-        self.undos.has(of)
+        self.undos.contains_key(of)
     }
 
     fn adopt_undos(&mut self, earlier: Self) {
-        self.undos.add_earlier(earlier.undos);
+        // An undo of this pass replaces that of an earlier one.
+        for (of, undo) in earlier.undos {
+            self.undos.entry(of).or_insert(undo);
+        }
     }
 
     fn retain_undos(&mut self, is_kept: impl Fn(&Location) -> bool) {
-        self.undos.retain(is_kept);
+        self.undos.retain(|of, _| is_kept(of));
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use everstep_machine::{StepStart, TraceRoot};
+use everstep_machine::TraceRoot;
 use everstep_model::{
     Generation, Location, Payload, RunId, StepOptions, TraceParent, idempotency_key,
 };
@@ -31,10 +31,10 @@ pub struct StepContext {
     /// The number of earlier steps with this name in the same scope.
     pub count: u32,
     pub options: StepOptions,
-    of: StepOf,
-    location: Location,
-    cancellation: Arc<Cancellation>,
-    undo: UndoSlot,
+    pub(super) of: StepOf,
+    pub(super) location: Location,
+    pub(super) cancellation: Arc<Cancellation>,
+    pub(super) undo: UndoSlot,
 }
 
 impl StepContext {
@@ -70,24 +70,6 @@ impl StepContext {
         let describe = || format!("the undo payload of step `{}`", self.name);
         self.undo.set(encode(payload, describe)?);
         Ok(())
-    }
-
-    pub(super) fn new(
-        start: &StepStart,
-        of: StepOf,
-        cancellation: Arc<Cancellation>,
-        undo: UndoSlot,
-    ) -> Self {
-        Self {
-            attempt: start.attempt,
-            name: start.location.name.as_str().to_owned(),
-            count: start.location.counter,
-            options: start.options,
-            of,
-            location: start.location.clone(),
-            cancellation,
-            undo,
-        }
     }
 }
 

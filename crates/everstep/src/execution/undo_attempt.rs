@@ -5,14 +5,14 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use everstep_driver::UndoEnd;
-use everstep_machine::{FailureClass, StepStart, UndoStart};
-use everstep_model::{RetryPolicy, Timestamp};
+use everstep_machine::{FailureClass, UndoStart};
+use everstep_model::RetryPolicy;
 use everstep_store::BoxFuture;
 
 use super::shared::Shared;
 use super::step_context::UndoSlot;
-use super::undos::{self, GivenUndo, UndoInput};
-use crate::error::Result;
+use super::undos::{GivenUndo, UndoInput, kind_of_undone};
+use crate::error::{Result, panicked, timed_out};
 
 /// An attempt in flight.
 pub(super) struct UndoAttempt {
@@ -25,15 +25,20 @@ pub(super) struct UndoAttempt {
 impl UndoAttempt {
     pub(super) fn new(start: UndoStart, undo: &GivenUndo, shared: &Shared) -> Self {
         let timeout = undo.timeout.or(start.options.timeout);
-        let work = match shared.mocked_undo(&start) {
+        let mocks = shared.parts.mocks.as_ref();
+        let work = match mocks.and_then(|mocks| mocks.undo_result(&start)) {
             Some(mocked) => Box::pin(std::future::ready(mocked)),
-            None => undo.begin(UndoInput {
-                context: shared.step_context(&step_of(&start), UndoSlot::default()),
-                start: start.clone(),
-            }),
+            None => {
+                // The step as its own work saw it. A child is treated like a step.
+                let (place, attempt, slot) =
+                    (&start.location, start.step_attempt, UndoSlot::default());
+                let context = shared.step_context(place, attempt, start.options, slot);
+                let start = start.clone();
+                undo.begin(UndoInput { start, context })
+            }
         };
         Self {
-            timeout: timeout.map(|timeout| (shared.runtime().sleep(timeout), timeout)),
+            timeout: timeout.map(|timeout| (shared.parts.runtime.sleep(timeout), timeout)),
             retry: undo.retry.unwrap_or(start.options.retry),
             start,
             work,
@@ -44,7 +49,7 @@ impl UndoAttempt {
         let work = &mut self.work;
         let result = match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context))) {
             Ok(Poll::Ready(result)) => result,
-            Err(panic) => Err(undos::panicked(&*panic)),
+            Err(panic) => Err(panicked("undo", &*panic)),
             Ok(Poll::Pending) => return self.poll_timeout(context),
         };
         Poll::Ready(match result {
@@ -62,20 +67,9 @@ impl UndoAttempt {
         };
         let (start, retry, timeout) = (&self.start, self.retry, *timeout);
         timer.as_mut().poll(context).map(|()| {
-            let failure = undos::timed_out(start, timeout);
+            let (kind, place) = (kind_of_undone(start), &start.location);
+            let failure = timed_out(&format!("undoing {kind} `{place}`"), timeout);
             UndoEnd::Failed(failure, FailureClass::TimedOut, retry)
         })
-    }
-}
-
-/// The step as its own work saw it. A child is treated like a step.
-fn step_of(undo: &UndoStart) -> StepStart {
-    StepStart {
-        location: undo.location.clone(),
-        attempt: undo.step_attempt,
-        failures: 0,
-        options: undo.options,
-        started_at: Timestamp::default(),
-        undo: None,
     }
 }

@@ -1,17 +1,16 @@
 //! The undos that workflow code supplied for the steps and children it called. They are kept as long as
 //! the execution, or the iteration of the loop that called the step.
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use everstep_machine::UndoStart;
-use everstep_model::{ErrorCode, Failure, Location, Payload, RetryPolicy};
+use everstep_model::{ErrorCode, Location, Payload, RetryPolicy};
 use everstep_store::BoxFuture;
 use rustc_hash::FxHashMap;
 
 use super::step_context::StepContext;
-use crate::error::{Error, Result, panic_text};
+use crate::error::{Error, Result, panicked};
 
 /// The input of an undo, before it is decoded.
 pub(crate) struct UndoInput {
@@ -35,38 +34,12 @@ impl GivenUndo {
     /// Begins an attempt. A panic becomes its error.
     pub(super) fn begin(&self, input: UndoInput) -> BoxFuture<'static, Result<()>> {
         let begun = catch_unwind(AssertUnwindSafe(|| (self.work)(input)));
-        begun.unwrap_or_else(|panic| Box::pin(std::future::ready(Err(panicked(&*panic)))))
+        begun.unwrap_or_else(|panic| Box::pin(std::future::ready(Err(panicked("undo", &*panic)))))
     }
 }
 
 /// The undos supplied so far, by location.
-#[derive(Default)]
-pub(crate) struct Undos(FxHashMap<Location, GivenUndo>);
-
-impl Undos {
-    pub(crate) fn give(&mut self, step: Location, undo: GivenUndo) {
-        self.0.insert(step, undo);
-    }
-
-    pub(super) fn get(&self, step: &Location) -> Option<&GivenUndo> {
-        self.0.get(step)
-    }
-
-    pub(super) fn retain(&mut self, is_kept: impl Fn(&Location) -> bool) {
-        self.0.retain(|step, _| is_kept(step));
-    }
-
-    pub(super) fn has(&self, step: &Location) -> bool {
-        self.0.contains_key(step)
-    }
-
-    /// Adds undos of an earlier pass, for steps that this pass has not called.
-    pub(super) fn add_earlier(&mut self, earlier: Self) {
-        for (step, undo) in earlier.0 {
-            self.0.entry(step).or_insert(undo);
-        }
-    }
-}
+pub(crate) type Undos = FxHashMap<Location, GivenUndo>;
 
 /// Decodes a recorded payload for an undo.
 pub(crate) fn decode<T: serde::de::DeserializeOwned>(what: &str, payload: &Payload) -> Result<T> {
@@ -74,19 +47,6 @@ pub(crate) fn decode<T: serde::de::DeserializeOwned>(what: &str, payload: &Paylo
         let message = format!("the recorded {what} does not fit the type its undo takes: {error}");
         Error::permanent(ErrorCode::Undecodable, message)
     })
-}
-
-/// The failure of an undo that panicked.
-pub(super) fn panicked(panic: &(dyn Any + Send)) -> Error {
-    let message = format!("the undo panicked: {}", panic_text(panic));
-    Error::from_failure(Failure::new(ErrorCode::StepPanicked, message))
-}
-
-/// The failure of an undo that took too long.
-pub(super) fn timed_out(undo: &UndoStart, timeout: Duration) -> Failure {
-    let (kind, place) = (kind_of_undone(undo), &undo.location);
-    let message = format!("undoing {kind} `{place}` took longer than its timeout of {timeout:?}");
-    Failure::new(ErrorCode::StepTimedOut, message).named("timeout")
 }
 
 pub(crate) fn kind_of_undone(undo: &UndoStart) -> &'static str {

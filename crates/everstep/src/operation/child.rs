@@ -156,7 +156,7 @@ impl<T, Form> Child<T, Form> {
     fn checked(&mut self, input: Result<Payload, PayloadError>) -> Result<ChildCall> {
         let workflow = Name::new(&self.workflow)?;
         let id = self.id.take().map(RunId::new).transpose()?;
-        if id.as_ref() == Some(&self.handle.shared().parts().run) {
+        if id.as_ref() == Some(&self.handle.shared().parts.run) {
             return Err(invalid("a run cannot be its own child"));
         }
         let tags = std::mem::take(&mut self.tags);

@@ -3,17 +3,6 @@
 //! An operation is called when it is first polled, stays pending until its record is durable, and is reported as dropped if
 //! the code drops it before that.
 
-/// Implements `Debug` as the type and the name of an operation.
-macro_rules! debug_by_name {
-    (impl<$($parameter:ident),*> $type:ident<$($argument:tt),*>: $($name:tt).+) => {
-        impl<$($parameter),*> std::fmt::Debug for $type<$($argument),*> {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                write!(f, "{}({})", stringify!($type), self.$($name).+)
-            }
-        }
-    };
-}
-
 mod branches;
 mod child;
 mod event;

@@ -53,7 +53,8 @@ impl<R> RpcCall<R> {
 impl<R: Rpc, Form> RpcCall<R, Form> {
     fn poll_answer(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<R::Answer>>> {
         let (args, timeout) = (self.args.take(), self.timeout);
-        let schema = self.handle.shared().rpc_schema(R::METHOD);
+        let declaration = &self.handle.shared().parts.declaration;
+        let schema = declaration.rpc_schema(R::METHOD).cloned();
         let resolved = self.handle.poll(context, R::METHOD, |_| {
             Ok(everstep_machine::RpcCall {
                 args: args.unwrap_or_else(|| Ok(Payload::null()))?,

@@ -16,7 +16,7 @@ use super::step_attempt::{Attempt, Ended};
 use super::step_failure::{self, RetryHooks};
 use super::undo::{UndoSetup, undo_options};
 use crate::ctx::Ctx;
-use crate::error::{Error, Result, decode, encode};
+use crate::error::{Error, Result, decode, encode, timed_out};
 use crate::execution::StepContext;
 use crate::options::{Options, Retry, invalid, whole_millis};
 
@@ -259,7 +259,8 @@ where
     /// Begins the next attempt when it is due.
     fn begin(&self) -> Option<StepStart> {
         let op = self.handle.op()?;
-        self.handle.shared().begin_attempt(op)
+        let shared = self.handle.shared();
+        shared.with(|execution| execution.replay.begin_attempt(op))?
     }
 
     fn record(&self, start: StepStart, ended: Ended<T>) {
@@ -272,7 +273,7 @@ where
             Ended::Mocked(Ok(payload)) => Ok(payload),
             Ended::Returned(Err(error)) | Ended::Mocked(Err(error)) => Err(error),
             Ended::TimedOut(timeout) => {
-                let failure = step_failure::timed_out(&self.name, timeout);
+                let failure = timed_out(&format!("step `{}`", self.name), timeout);
                 let start = self.undo.of_failure(start);
                 return shared.fail_attempt(op, &start, failure, FailureClass::TimedOut);
             }

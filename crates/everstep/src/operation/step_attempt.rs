@@ -10,8 +10,7 @@ use everstep_machine::StepStart;
 use everstep_model::Payload;
 use everstep_store::BoxFuture;
 
-use super::step_failure;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, panicked};
 use crate::execution::{Shared, StepContext, UndoSlot};
 
 /// An attempt in flight.
@@ -37,7 +36,7 @@ impl<Fut> Attempt<Fut> {
             undo: UndoSlot::new(&start.options),
             start,
             work: None,
-            timeout: timeout.map(|timeout| shared.runtime().sleep(timeout)),
+            timeout: timeout.map(|timeout| shared.parts.runtime.sleep(timeout)),
         }
     }
 
@@ -54,14 +53,16 @@ impl<Fut> Attempt<Fut> {
     {
         let start = &self.start;
         if self.work.is_none()
-            && let Some(mocked) = shared.mocked(start)
+            && let Some(mocks) = &shared.parts.mocks
+            && let Some(mocked) = mocks.result(start)
         {
             return Poll::Ready(Ended::Mocked(mocked));
         }
         let (running, undo) = (&mut self.work, &self.undo);
         let polled = catch_unwind(AssertUnwindSafe(|| {
             let work = running.get_or_insert_with(|| {
-                let context = shared.step_context(start, undo.clone());
+                let (place, options) = (&start.location, start.options);
+                let context = shared.step_context(place, start.attempt, options, undo.clone());
                 Box::pin(work(context))
             });
             work.as_mut().poll(context)
@@ -71,7 +72,7 @@ impl<Fut> Attempt<Fut> {
                 return Poll::Ready(Ended::Returned(result.map_err(Into::into)));
             }
             Err(panic) => {
-                return Poll::Ready(Ended::Returned(Err(step_failure::panicked(&*panic))));
+                return Poll::Ready(Ended::Returned(Err(panicked("step", &*panic))));
             }
             Ok(Poll::Pending) => {}
         }

@@ -1,6 +1,5 @@
 //! Failures of attempts: their class, and the failure that is recorded.
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -50,18 +49,6 @@ impl RetryHooks {
             None => FailureClass::Retryable,
         }
     }
-}
-
-/// The failure of an attempt that panicked.
-pub(super) fn panicked(panic: &(dyn Any + Send)) -> Error {
-    let message = format!("the step panicked: {}", panic_text(panic));
-    Error::from_failure(Failure::new(ErrorCode::StepPanicked, message))
-}
-
-/// The failure of an attempt that took too long.
-pub(super) fn timed_out(name: &str, timeout: Duration) -> Failure {
-    let message = format!("step `{name}` took longer than its timeout of {timeout:?}");
-    Failure::new(ErrorCode::StepTimedOut, message).named("timeout")
 }
 
 /// The failure of a step that exceeds the limit. It stops the workflow.

@@ -7,14 +7,12 @@ use std::task::{Context, Poll};
 use everstep_machine::{CallSite, SwitchCall, branch_scope};
 use everstep_model::Name;
 
+use super::branches::{Begin, Running};
 use crate::ctx::Ctx;
 use crate::error::{Error, Result};
 
 /// The name of the branch for values without a case.
 const DEFAULT: &str = "default";
-
-type Running<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
-type Begin<'a, W, T> = Box<dyn FnOnce(Ctx<W>) -> Running<'a, T> + Send + 'a>;
 
 enum State<'a, W, T> {
     New(Vec<(String, Begin<'a, W, T>)>),

@@ -36,6 +36,7 @@ pub enum ConnectError {
 }
 
 /// A server, and how to connect to it.
+#[derive(Default)]
 struct Endpoint {
     url: String,
     key: Option<Secret>,
@@ -45,12 +46,8 @@ struct Endpoint {
 
 impl Endpoint {
     fn new(url: String) -> Self {
-        Self {
-            url,
-            key: None,
-            transport: None,
-            runtime: None,
-        }
+        let endpoint = Self::default();
+        Self { url, ..endpoint }
     }
 
     fn open(self) -> Result<(Connection, Arc<dyn Runtime>), ConnectError> {

@@ -1,12 +1,11 @@
 //! The configuration and state that all sessions of a worker share.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use everstep_engine::{Runtime, Settings};
 use everstep_protocol::client::{CallError, Connection};
 use everstep_protocol::worker::{RegisterAnswer, RegisterRequest};
-use tokio::sync::Notify;
+use tokio::sync::watch;
 
 use crate::workflow::Registry;
 
@@ -22,38 +21,24 @@ pub(super) struct Setup {
 /// The state of a worker, as flags that can be awaited.
 #[derive(Default)]
 pub(super) struct WorkerState {
-    pub(super) connected: AtomicBool,
-    pub(super) leaving: AtomicBool,
-    pub(super) ended: AtomicBool,
-    changed: Notify,
+    pub(super) connected: watch::Sender<bool>,
+    pub(super) leaving: watch::Sender<bool>,
+    pub(super) ended: watch::Sender<bool>,
 }
 
-impl WorkerState {
-    pub(super) fn set(&self, flag: &AtomicBool, value: bool) {
-        flag.store(value, Ordering::Release);
-        self.changed.notify_waiters();
-    }
-
-    pub(super) async fn until(&self, flag: &AtomicBool) {
-        loop {
-            // Registered before the check, so that no change in between is missed.
-            let mut changed = std::pin::pin!(self.changed.notified());
-            changed.as_mut().enable();
-            if flag.load(Ordering::Acquire) {
-                return;
-            }
-            changed.await;
-        }
-    }
+/// Completes when the flag is set.
+pub(super) async fn until(flag: &watch::Sender<bool>) {
+    // The sender outlives the wait, so the wait does not fail.
+    let _ = flag.subscribe().wait_for(|is_set| *is_set).await;
 }
 
 impl Setup {
     pub(super) fn is_leaving(&self) -> bool {
-        self.state.leaving.load(Ordering::Acquire)
+        *self.state.leaving.borrow()
     }
 
     pub(super) async fn until_leaving(&self) {
-        self.state.until(&self.state.leaving).await;
+        until(&self.state.leaving).await;
     }
 
     pub(super) async fn register(&self) -> Result<RegisterAnswer, CallError> {

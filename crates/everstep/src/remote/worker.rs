@@ -7,7 +7,7 @@ use futures_util::future::select;
 use super::backoff::Backoff;
 use super::claiming;
 use super::session::Session;
-use super::setup::Setup;
+use super::setup::{Setup, until};
 
 /// Executes workflows for a server in another process. It runs until it is shut down and reconnects when the connection is
 /// lost.
@@ -43,16 +43,16 @@ impl Worker {
     /// Completes when the worker is registered with the server.
     pub async fn connected(&self) {
         let state = &self.setup.state;
-        let connected = std::pin::pin!(state.until(&state.connected));
-        let ended = std::pin::pin!(state.until(&state.ended));
+        let connected = std::pin::pin!(until(&state.connected));
+        let ended = std::pin::pin!(until(&state.ended));
         select(connected, ended).await;
     }
 
     /// Shuts the worker down: it claims no more runs, lets steps finish, and releases its runs.
     pub async fn shutdown(&self) {
         let state = &self.setup.state;
-        state.set(&state.leaving, true);
-        state.until(&state.ended).await;
+        state.leaving.send_replace(true);
+        until(&state.ended).await;
     }
 }
 
@@ -70,9 +70,9 @@ async fn keep_connected(setup: Arc<Setup>) {
             Ok(registered) => {
                 backoff.reset();
                 let session = Arc::new(Session::new(setup.clone(), &registered));
-                setup.state.set(&setup.state.connected, true);
+                setup.state.connected.send_replace(true);
                 claiming::run(&session).await;
-                setup.state.set(&setup.state.connected, false);
+                setup.state.connected.send_replace(false);
             }
             Err(error) if error.is_temporary() => {
                 tracing::warn!(%error, "server unreachable, registering again");
@@ -87,5 +87,5 @@ async fn keep_connected(setup: Arc<Setup>) {
             select(delay, leaving).await;
         }
     }
-    setup.state.set(&setup.state.ended, true);
+    setup.state.ended.send_replace(true);
 }

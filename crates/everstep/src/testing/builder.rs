@@ -3,27 +3,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep_engine::{FailureEvent, FailureHook, Settings};
+use everstep_engine::{FailureEvent, Settings};
 #[cfg(feature = "remote")]
 use everstep_protocol::client::Transport;
 use everstep_store::Store;
 
 use super::mock::{Mock, MockedSteps};
-#[cfg(feature = "remote")]
-use crate::engine::Engine;
-use crate::engine::{EngineBuilder, Storage};
+use crate::engine::{Engine, EngineBuilder, Storage};
 use crate::options::Options;
 use crate::workflow::Workflows;
 
 /// Configures a [`TestEngine`](super::TestEngine).
 #[must_use = "nothing runs until it is started"]
 pub struct TestEngineBuilder {
-    pub(super) storage: Option<Storage>,
-    pub(super) workflows: Workflows,
-    pub(super) settings: Settings,
-    pub(super) defaults: Options,
+    pub(super) engine: EngineBuilder,
     pub(super) mocks: Arc<MockedSteps>,
-    pub(super) failure_hooks: Vec<FailureHook>,
     #[cfg(feature = "remote")]
     pub(super) server: Option<Server>,
     pub(super) seed: u64,
@@ -35,13 +29,10 @@ pub(super) type Server = Arc<dyn Fn(&Engine) -> Arc<dyn Transport> + Send + Sync
 
 impl TestEngineBuilder {
     pub(super) fn new() -> Self {
+        let mocks = Arc::<MockedSteps>::default();
         Self {
-            storage: None,
-            workflows: Workflows::new(),
-            settings: quiet(),
-            defaults: Options::new(),
-            mocks: Arc::default(),
-            failure_hooks: Vec::new(),
+            engine: Engine::in_memory().settings(quiet()).mocks(mocks.clone()),
+            mocks,
             #[cfg(feature = "remote")]
             server: None,
             seed: 1,
@@ -50,7 +41,7 @@ impl TestEngineBuilder {
 
     /// Registers a list of workflows.
     pub fn workflows(mut self, workflows: Workflows) -> Self {
-        self.workflows = self.workflows.and(workflows);
+        self.engine = self.engine.workflows(workflows);
         self
     }
 
@@ -64,45 +55,45 @@ impl TestEngineBuilder {
 
     /// Sets the defaults of all steps and runs.
     pub fn defaults(mut self, defaults: Options) -> Self {
-        self.defaults = defaults;
+        self.engine = self.engine.defaults(defaults);
         self
     }
 
     /// Calls this for every failure, as [`crate::EngineBuilder::on_failure`] does.
     pub fn on_failure(mut self, hook: impl Fn(&FailureEvent) + Send + Sync + 'static) -> Self {
-        self.failure_hooks.push(Arc::new(hook));
+        self.engine = self.engine.on_failure(hook);
         self
     }
 
     /// Replays each activation a second time, and parks runs whose code behaves differently then.
     pub fn development(mut self) -> Self {
-        self.settings.development = true;
+        self.engine.settings.development = true;
         self
     }
 
     /// Keeps no suspended run in memory, so that each one is rebuilt from its journal when it
     /// continues.
     pub fn evict_all(mut self) -> Self {
-        self.settings.hot_runs_max = 0;
+        self.engine.settings.hot_runs_max = 0;
         self
     }
 
     /// Changes the engine's settings. A test engine sweeps less often than a real one.
     pub fn settings(mut self, change: impl FnOnce(&mut Settings)) -> Self {
-        change(&mut self.settings);
+        change(&mut self.engine.settings);
         self
     }
 
     /// Stores the runs in this store instead of a new one in memory.
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
-        self.storage = Some(Storage::Store(store));
+        self.engine.storage = Storage::Store(store);
         self
     }
 
     /// Stores the runs in a directory, as a real engine does.
     #[cfg(feature = "embedded")]
     pub fn directory(mut self, path: impl Into<std::path::PathBuf>) -> Self {
-        self.storage = Some(Storage::Directory(path.into()));
+        self.engine.storage = Storage::Directory(path.into());
         self
     }
 
@@ -117,18 +108,6 @@ impl TestEngineBuilder {
         self
     }
 
-    /// Registers the workflows with the engine, unless a worker executes them.
-    pub(super) fn register(&self, engine: EngineBuilder) -> EngineBuilder {
-        #[cfg(feature = "remote")]
-        if self.server.is_some() {
-            return engine;
-        }
-        engine
-            .defaults(self.defaults)
-            .workflows(self.workflows.clone())
-            .mocks(self.mocks.clone())
-    }
-
     /// Sets the seed of random numbers. The default is 1.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
@@ -138,7 +117,11 @@ impl TestEngineBuilder {
 
 impl std::fmt::Debug for TestEngineBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "TestEngineBuilder({} workflows)", self.workflows.len())
+        write!(
+            f,
+            "TestEngineBuilder({} workflows)",
+            self.engine.workflows.len()
+        )
     }
 }
 

@@ -29,11 +29,13 @@ impl TestEngineBuilder {
     ///
     /// # Panics
     /// Outside [`virtual_time`](super::virtual_time), or if the engine cannot be opened.
-    pub async fn start(self) -> TestEngine {
+    pub async fn start(mut self) -> TestEngine {
         let runtime = Arc::new(VirtualRuntime::new(self.seed));
-        let in_memory = || Storage::Store(Arc::new(MemoryStore::new(runtime.clone())));
-        let storage = self.storage.clone().unwrap_or_else(in_memory);
-        TestEngine::open(self, storage, runtime).await
+        if let Storage::Memory = self.engine.storage {
+            // All processes of the test use the same store.
+            self.engine.storage = Storage::Store(Arc::new(MemoryStore::new(runtime.clone())));
+        }
+        TestEngine::open(self, runtime).await
     }
 }
 
@@ -44,7 +46,6 @@ pub struct TestEngine {
     engine: Engine,
     plug: Arc<Plug>,
     runtime: Arc<VirtualRuntime>,
-    storage: Storage,
     setup: TestEngineBuilder,
 }
 
@@ -54,21 +55,18 @@ impl TestEngine {
         TestEngineBuilder::new()
     }
 
-    pub(super) async fn open(
-        setup: TestEngineBuilder,
-        storage: Storage,
-        runtime: Arc<VirtualRuntime>,
-    ) -> Self {
-        let store = match storage.clone().open(runtime.clone()) {
-            Ok(store) => store,
+    pub(super) async fn open(setup: TestEngineBuilder, runtime: Arc<VirtualRuntime>) -> Self {
+        let mut engine = setup.engine.clone().runtime(runtime.clone());
+        let plug = match engine.storage.open(runtime.clone()) {
+            Ok(store) => Arc::new(Plug::new(store)),
             Err(error) => panic!("the store of the test engine could not be opened: {error}"),
         };
-        let plug = Arc::new(Plug::new(store));
-        let engine = Engine::on_store(plug.clone())
-            .runtime(runtime.clone())
-            .settings(setup.settings.clone())
-            .failure_hooks(setup.failure_hooks.clone());
-        let engine = setup.register(engine);
+        engine.storage = Storage::Store(plug.clone());
+        #[cfg(feature = "remote")]
+        if setup.server.is_some() {
+            // A worker executes them.
+            engine.workflows = Workflows::new();
+        }
         let engine = match engine.start().await {
             Ok(engine) => engine,
             Err(error) => panic!("the test engine could not be opened: {error}"),
@@ -79,7 +77,6 @@ impl TestEngine {
             engine,
             plug,
             runtime,
-            storage,
             setup,
         }
     }
@@ -118,7 +115,7 @@ impl TestEngine {
     /// Crashes and starts again with other code: only the workflows that `deploy` registers.
     pub async fn redeploy(&mut self, deploy: impl FnOnce(TestEngineBuilder) -> TestEngineBuilder) {
         self.restart_with(|mut setup| {
-            setup.workflows = Workflows::new();
+            setup.engine.workflows = Workflows::new();
             deploy(setup)
         })
         .await;
@@ -129,7 +126,7 @@ impl TestEngine {
         self.plug.unplug().await;
         let setup = change(std::mem::replace(&mut self.setup, TestEngineBuilder::new()));
         let runtime = Arc::new(self.runtime.successor());
-        *self = Self::open(setup, self.storage.clone(), runtime).await;
+        *self = Self::open(setup, runtime).await;
     }
 
     /// Waits until the run has this status.

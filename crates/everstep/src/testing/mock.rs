@@ -34,6 +34,7 @@ use crate::execution::Mocks;
 ///     assert_eq!(test.calls("greeting"), 3);
 /// });
 /// ```
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct Mock {
     result: Result<Payload>,
@@ -43,7 +44,6 @@ pub struct Mock {
 
 impl Mock {
     /// The step returns this value. If the value cannot be encoded as JSON, the step fails.
-    #[must_use]
     pub fn returns<T: Serialize + ?Sized>(value: &T) -> Self {
         let invalid = |error: PayloadError| Error::permanent(error.code(), error.to_string());
         let result = Payload::from_value(value).map_err(invalid);
@@ -52,7 +52,6 @@ impl Mock {
 
     /// The attempt fails with this error. The error and the policy of the step decide about
     /// retries.
-    #[must_use]
     pub fn fails(error: Error) -> Self {
         Self {
             result: Err(error),
@@ -62,7 +61,6 @@ impl Mock {
 
     /// Limits the mock to this number of attempts. Then the next mock of the step applies, or its
     /// real work.
-    #[must_use]
     pub fn times(mut self, times: u32) -> Self {
         self.left = Some(times);
         self

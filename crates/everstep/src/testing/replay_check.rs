@@ -204,10 +204,9 @@ pub(super) fn check(
             given: definition.name.to_string(),
         });
     }
-    let last = journal
-        .last()
-        .map(|entry| (entry.record.time, entry.record.body.clone()));
-    let (time, last) = last.unzip();
+    let last = journal.last().map(|entry| entry.record.clone());
+    let time = last.as_ref().map(|record| record.time);
+    let last = last.map(|record| record.body);
     let run = match run {
         Some(run) => run,
         None => RunId::new("recorded").map_err(|error| ReplayError::Damaged(error.to_string()))?,
@@ -239,21 +238,19 @@ fn same_end(last: Option<&Body>, verified: Verified) -> Result<ReplayEnd, Replay
         Some(Returned::Failed(failed)) => ReplayEnd::Failed(failed.failure),
         None => ReplayEnd::Unfinished,
     };
-    let detail = match (last, &end) {
-        (Some(Body::Completed(recorded)), ReplayEnd::Completed(result))
-            if recorded.result == *result =>
-        {
-            return Ok(end);
+    let difference = match last {
+        Some(Body::Completed(recorded)) => {
+            let is_same =
+                matches!(&end, ReplayEnd::Completed(result) if *result == recorded.result);
+            (!is_same).then(|| format!("the run returned {:?}", recorded.result))
         }
-        (Some(Body::Completed(recorded)), _) => {
-            format!("the run returned {:?}, {}", recorded.result, now(&end))
-        }
-        (Some(last), _) => match recorded_error(last) {
-            Some(recorded) if is_same_end(recorded, &end) => return Ok(end),
-            Some(recorded) => format!("the run failed with {:?}, {}", recorded.message, now(&end)),
-            None => return Ok(end),
-        },
-        (None, _) => return Ok(end),
+        last => last
+            .and_then(recorded_error)
+            .filter(|recorded| !is_same_end(recorded, &end))
+            .map(|recorded| format!("the run failed with {:?}", recorded.message)),
+    };
+    let Some(difference) = difference else {
+        return Ok(end);
     };
     Err(ReplayError::Diverged(Box::new(Divergence {
         record: None,
@@ -261,7 +258,7 @@ fn same_end(last: Option<&Body>, verified: Verified) -> Result<ReplayEnd, Replay
         recorded_site: None,
         called: None,
         called_site: None,
-        detail: Some(detail),
+        detail: Some(format!("{difference}, {}", now(&end))),
     })))
 }
 
@@ -289,14 +286,13 @@ fn recorded_error(last: &Body) -> Option<&Failure> {
 
 fn is_same_end(recorded: &Failure, end: &ReplayEnd) -> bool {
     match end {
-        ReplayEnd::Failed(failure) => is_same(recorded, failure),
+        ReplayEnd::Failed(now) => {
+            (&recorded.code, &recorded.name, &recorded.message)
+                == (&now.code, &now.name, &now.message)
+        }
         ReplayEnd::Unfinished => recorded.is(ErrorCode::NotDurable),
         ReplayEnd::Completed(_) => false,
     }
-}
-
-fn is_same(recorded: &Failure, now: &Failure) -> bool {
-    (&recorded.code, &recorded.name, &recorded.message) == (&now.code, &now.name, &now.message)
 }
 
 fn now(end: &ReplayEnd) -> String {

@@ -24,7 +24,7 @@ impl TestEngineBuilder {
             return engine;
         };
         let transport = server(&engine);
-        if !self.workflows.is_empty() {
+        if !self.engine.workflows.is_empty() {
             self.start_worker(transport.clone(), runtime).await;
         }
         let client = Client::connect(URL)
@@ -42,9 +42,9 @@ impl TestEngineBuilder {
         let started = Worker::connect(URL)
             .transport(transport)
             .runtime(runtime.clone())
-            .settings(self.settings.clone())
-            .defaults(self.defaults)
-            .workflows(self.workflows.clone())
+            .settings(self.engine.settings.clone())
+            .defaults(self.engine.defaults)
+            .workflows(self.engine.workflows.clone())
             .mocks(self.mocks.clone())
             .start();
         match started {

@@ -1,12 +1,11 @@
 //! A registered workflow with its types erased.
 
 use std::future::Future;
-use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep_model::{Description, ErrorCode, InvalidName, Name, Payload};
+use everstep_model::{Description, ErrorCode, InvalidName, Name};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -37,13 +36,9 @@ impl Definition {
             versions: W::VERSIONS,
             options: W::options(),
             declaration: Arc::new(declare.declaration),
-            code: Arc::new(move |shared, input| {
+            code: erase_types(move |ctx, input| {
                 let workflow = workflow.clone();
-                Box::pin(async move {
-                    let input = decode_input(&input)?;
-                    let output = workflow.run(Ctx::new(shared), input).await?;
-                    encode_output(&output)
-                })
+                async move { workflow.run(ctx, input).await }
             }),
         })
     }
@@ -59,21 +54,12 @@ impl Definition {
         I: DeserializeOwned + Send + 'static,
         O: Serialize + Send + 'static,
     {
-        let function = Arc::new(function);
-        let types: PhantomData<fn(I) -> O> = PhantomData;
         Ok(Self {
             name: Name::new(name)?,
             versions: 1..=1,
             options,
             declaration: Arc::new(Declaration::of_input::<I>()),
-            code: Arc::new(move |shared, input| {
-                let (function, _types) = (function.clone(), types);
-                Box::pin(async move {
-                    let input = decode_input(&input)?;
-                    let output = function(Ctx::new(shared), input).await?;
-                    encode_output(&output)
-                })
-            }),
+            code: erase_types(function),
         })
     }
 
@@ -86,13 +72,25 @@ impl Definition {
     }
 }
 
-fn decode_input<I: DeserializeOwned>(input: &Payload) -> Result<I> {
-    input.decode().map_err(|error| {
-        let message = format!("the input does not fit the workflow: {error}");
-        Error::permanent(ErrorCode::Undecodable, message)
+/// Decodes the input and encodes the output of workflow code.
+fn erase_types<F, W, I, O, Fut>(run: F) -> WorkflowCode
+where
+    F: Fn(Ctx<W>, I) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<O>> + Send + 'static,
+    W: 'static,
+    I: DeserializeOwned + Send + 'static,
+    O: Serialize + Send + 'static,
+{
+    let run = Arc::new(run);
+    Arc::new(move |shared, input| {
+        let run = run.clone();
+        Box::pin(async move {
+            let input = input.decode().map_err(|error| {
+                let message = format!("the input does not fit the workflow: {error}");
+                Error::permanent(ErrorCode::Undecodable, message)
+            })?;
+            let output = run(Ctx::new(shared), input).await?;
+            encode(&output, || "the workflow's result".to_owned())
+        })
     })
-}
-
-fn encode_output<O: Serialize>(output: &O) -> Result<Payload> {
-    encode(output, || "the workflow's result".to_owned())
 }

@@ -8,6 +8,7 @@ use everstep_model::{Description, Name, Payload};
 use everstep_store::BoxFuture;
 
 use super::definition::Definition;
+use crate::declaration::check;
 use crate::execution::{Executor, Mocks, SharedParts};
 
 /// The workflows of this process.
@@ -38,19 +39,21 @@ impl Declares for Definition {
     }
 
     fn is_accepted(&self, event: &str) -> bool {
-        self.declaration.accepts(event)
+        // A workflow that declares no events accepts all.
+        let events = &self.declaration.events;
+        events.is_empty() || events.contains_key(event)
     }
 
     fn check_input(&self, input: &Payload) -> Result<(), String> {
-        self.declaration.check_input(input)
+        check(self.declaration.input.as_ref(), input)
     }
 
     fn check_event(&self, name: &str, payload: &Payload) -> Result<(), String> {
-        self.declaration.check_event(name, payload)
+        check(self.declaration.events.get(name), payload)
     }
 
     fn check_answer(&self, method: &str, answer: &Payload) -> Result<(), String> {
-        self.declaration.check_answer(method, answer)
+        check(self.declaration.rpcs.get(method), answer)
     }
 
     fn deadline(&self) -> Option<Duration> {

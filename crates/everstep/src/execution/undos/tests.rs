@@ -15,7 +15,7 @@ async fn rolls_back(ctx: Ctx, most: Arc<AtomicUsize>) -> Result<()> {
             let step = ctx.step("do", || async { Ok::<_, Error>(n) });
             step.undo(|_| async { Ok::<_, Error>(()) }).await?;
             ctx.rollback().await?;
-            let undos = ctx.shared().with(|execution| execution.host.undos.0.len());
+            let undos = ctx.shared().with(|execution| execution.host.undos.len());
             most.fetch_max(undos.unwrap(), Ordering::Relaxed);
             Ok(match n {
                 99 => ControlFlow::Break(()),

@@ -27,10 +27,10 @@ use crate::error::{Error, Result};
 use crate::options::invalid;
 
 /// The running code of a branch.
-type Running<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+pub(super) type Running<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
 /// The code of a branch before it starts.
-type Begin<'a, W, T> = Box<dyn FnOnce(Ctx<W>) -> Running<'a, T> + Send + 'a>;
+pub(super) type Begin<'a, W, T> = Box<dyn FnOnce(Ctx<W>) -> Running<'a, T> + Send + 'a>;
 
 /// One branch of a join or race.
 pub struct Branch<'a, W, T> {

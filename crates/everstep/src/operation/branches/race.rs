@@ -5,7 +5,6 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use everstep_machine::CallSite;
-use everstep_model::Name;
 use everstep_model::planted::{self, Bug};
 use everstep_model::record::BranchesKind;
 
@@ -20,8 +19,6 @@ use crate::options::invalid;
 pub struct Race<'a, W, T> {
     owner: Owner<W>,
     branches: Vec<Branch<'a, W, T>>,
-    /// The winner in an earlier pass of the function, which is final.
-    earlier_winner: Option<Name>,
     winner: Option<Won<T>>,
     /// Resolves when the winner is durable.
     durable: Handle,
@@ -63,7 +60,6 @@ impl<W> Ctx<W> {
         Race {
             owner: Owner::new(self, name, BranchesKind::Race, CallSite::caller()),
             branches: Vec::new(),
-            earlier_winner: None,
             winner: None,
             durable: Handle::new(self, CallSite::caller()),
         }
@@ -113,22 +109,15 @@ impl<'a, W, T> Race<'a, W, T> {
         if let (true, Some(place)) = (is_first, &self.owner.place) {
             let shared = self.owner.ctx.shared();
             let winner = shared.with(|execution| execution.replay.earlier_winner(place));
-            self.earlier_winner = winner.flatten();
-            self.drop_known_losers();
-        }
-        Ok(true)
-    }
-
-    /// Drops the branches that lost in an earlier pass of the function.
-    fn drop_known_losers(&mut self) {
-        let Some(winner) = &self.earlier_winner else {
-            return;
-        };
-        for branch in &mut self.branches {
-            if branch.name != winner.as_str() {
-                branch.state = State::Gone;
+            // The winner of an earlier pass of the function is final.
+            if let Some(winner) = winner.flatten() {
+                let branches = self.branches.iter_mut();
+                branches
+                    .filter(|branch| branch.name != winner.as_str())
+                    .for_each(|loser| loser.state = State::Gone);
             }
         }
+        Ok(true)
     }
 
     /// Polls the branches until one wins.

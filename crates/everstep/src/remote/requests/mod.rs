@@ -1,6 +1,5 @@
 //! An engine behind a server: requests become calls of the workflow API, and responses what an engine would return.
 
-mod error;
 mod port;
 mod tail;
 mod views;
@@ -10,11 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_engine::Runtime;
-use everstep_model::RunId;
-use everstep_protocol::client::{Answer, Call, Connection, segment};
+use everstep_model::{ErrorCode, RunId};
+use everstep_protocol::Problem;
+use everstep_protocol::client::{Answer, Call, CallError, Connection, segment};
 use serde::de::DeserializeOwned;
 
-use self::error::of_call;
 use crate::client::ServerError;
 
 /// How much longer a long poll may take than the server holds it.
@@ -51,6 +50,23 @@ impl HttpPort {
     async fn long_poll(&self, call: Call) -> Result<Answer, ServerError> {
         let timeout = self.wait.saturating_add(LONG_POLL_MARGIN);
         self.send(call.timeout(timeout)).await
+    }
+}
+
+fn of_call(error: CallError) -> ServerError {
+    match error {
+        CallError::Problem(problem) => of_problem(problem),
+        error => ServerError {
+            code: ErrorCode::ServerUnreachable,
+            message: error.to_string(),
+        },
+    }
+}
+
+fn of_problem(problem: Problem) -> ServerError {
+    ServerError {
+        code: problem.error_code().unwrap_or(ErrorCode::InvalidRequest),
+        message: problem.detail,
     }
 }
 

@@ -11,17 +11,16 @@ use everstep_inspect::{Overview, Why};
 use everstep_model::{Entry, ErrorCode, Payload, RecordNumber, RunId, StreamNumber};
 use everstep_protocol::client::{Call, segment};
 use everstep_protocol::workflow::{
-    AnswerAccepted, BulkReport as BulkAnswer, BulkRequest, CancelRequest, ControlAnswer,
-    ControlRequest, EventAnswer, EventOutcome, Filter, ForkRequest, RestartRequest, RunPage,
-    RunView, SettleRequest, StartAnswer, StartRequest, WhyView,
+    AnswerAccepted, BulkReport as BulkAnswer, BulkRequest, CancelRequest, ControlRequest,
+    EventAnswer, EventOutcome, Filter, ForkRequest, RestartRequest, RunPage, SettleRequest,
+    StartAnswer, StartRequest, WhyView,
 };
 use everstep_store::{BoxFuture, ListPage, ListQuery, RunRow};
 use http::{HeaderName, Method};
 use serde::Serialize;
 
-use super::error::{of_call, of_problem};
 use super::tail::ServerTail;
-use super::{HttpPort, at, millis, views};
+use super::{HttpPort, at, millis, of_call, of_problem, views};
 use crate::client::{
     AnswerError, BulkReport, BulkTarget, Command, ControlError, Port, ProgressListener, ReadError,
     Records, Response, SendError, ServerError, StartError, StartedRun, WaitError,
@@ -35,10 +34,6 @@ const TRACE: HeaderName = HeaderName::from_static("traceparent");
 const ACTOR: HeaderName = HeaderName::from_static("everstep-actor");
 
 impl HttpPort {
-    async fn view(&self, run: &RunId) -> Result<RunView, ServerError> {
-        self.get(at(run)).await
-    }
-
     /// The error of an event that was rejected. If the run has ended, reads its final status.
     async fn rejected(&self, run: &RunId, error: ServerError) -> SendError {
         if error.code != ErrorCode::RunFinished {
@@ -63,42 +58,12 @@ impl HttpPort {
         by: Option<&str>,
     ) -> Result<Done, ControlError> {
         let call = Call::post(format!("{}/{path}", at(run))).json(body);
-        let call = with_header(call.map_err(of_call)?, ACTOR, by.map(segment));
-        let answer: ControlAnswer = self.call(call).await?;
-        Ok(views::done(answer))
+        self.perform(call.map_err(of_call)?, by).await
     }
 
-    async fn settle(
-        &self,
-        run: &RunId,
-        step: &str,
-        settlement: Settlement,
-        origin: RequestOrigin,
-    ) -> Result<Done, ControlError> {
-        let RequestOrigin { by, reason } = origin;
-        let (verb, result) = match settlement {
-            Settlement::Skip(result) => ("skip", result),
-            Settlement::Edit(result) => ("edit", result),
-            Settlement::Fail(message) => {
-                let reason = Some(message);
-                let path = format!("steps/{step}/fail");
-                let request = ControlRequest { reason };
-                return self.post(run, &path, &request, by.as_deref()).await;
-            }
-        };
-        let request = SettleRequest { result, reason };
-        let path = format!("steps/{step}/{verb}");
-        self.post(run, &path, &request, by.as_deref()).await
-    }
-
-    async fn delete(&self, run: &RunId, origin: RequestOrigin) -> Result<Done, ControlError> {
-        let reason = origin.reason.as_deref().map(segment);
-        let query = reason.map(|reason| format!("?reason={reason}"));
-        let path = format!("{}{}", at(run), query.unwrap_or_default());
-        let by = origin.by.as_deref().map(segment);
-        let call = with_header(Call::new(Method::DELETE, path), ACTOR, by);
-        let answer: ControlAnswer = self.call(call).await?;
-        Ok(views::done(answer))
+    async fn perform(&self, call: Call, by: Option<&str>) -> Result<Done, ControlError> {
+        let call = with_header(call, ACTOR, by.map(segment));
+        Ok(views::done(self.call(call).await?))
     }
 }
 
@@ -176,7 +141,7 @@ impl Port for HttpPort {
     }
 
     fn row<'a>(&'a self, run: &'a RunId) -> Response<'a, RunRow, ReadError> {
-        Box::pin(async move { Ok(views::row(self.view(run).await?)) })
+        Box::pin(async move { Ok(views::row(self.get(at(run)).await?)) })
     }
 
     fn inspect<'a>(&'a self, run: &'a RunId) -> Response<'a, RunInfo, ReadError> {
@@ -211,7 +176,7 @@ impl Port for HttpPort {
         from: RecordNumber,
     ) -> Response<'a, Records, ReadError> {
         Box::pin(async move {
-            self.view(run).await?;
+            self.row(run).await?;
             let tail = ServerTail::new(self.clone(), run.clone(), from);
             Ok(Records::new(tail))
         })
@@ -240,7 +205,7 @@ impl Port for HttpPort {
             let page: RunPage = self.get(path).await?;
             let next = page.cursor.map(|cursor| cursor.parse()).transpose();
             Ok(ListPage {
-                rows: page.runs.into_iter().map(views::row_of_summary).collect(),
+                rows: page.runs.into_iter().map(views::row).collect(),
                 next: next.map_err(|error| ServerError {
                     code: ErrorCode::InvalidOptions,
                     message: format!("{error}"),
@@ -256,10 +221,14 @@ impl Port for HttpPort {
         origin: RequestOrigin,
     ) -> Response<'_, Done, ControlError> {
         Box::pin(async move {
-            let RequestOrigin { by, reason } = origin.clone();
+            let RequestOrigin { by, reason } = origin;
             let by = by.as_deref();
             match command {
-                Command::Control(Control::Delete) => self.delete(&run, origin).await,
+                Command::Control(Control::Delete) => {
+                    let query = reason.map(|reason| format!("?reason={}", segment(&reason)));
+                    let path = at(&run) + &query.unwrap_or_default();
+                    self.perform(Call::new(Method::DELETE, path), by).await
+                }
                 Command::Control(Control::Cancel { rollback }) => {
                     let request = CancelRequest { reason, rollback };
                     self.post(&run, "cancel", &request, by).await
@@ -270,8 +239,19 @@ impl Port for HttpPort {
                     self.post(&run, &verb, &request, by).await
                 }
                 Command::Settle(at, settlement) => {
-                    let step = segment(&at.to_string());
-                    self.settle(&run, &step, settlement, origin).await
+                    let at = segment(&at.to_string());
+                    let path = |verb: &str| format!("steps/{at}/{verb}");
+                    let (path, result) = match settlement {
+                        Settlement::Skip(result) => (path("skip"), result),
+                        Settlement::Edit(result) => (path("edit"), result),
+                        Settlement::Fail(message) => {
+                            let reason = Some(message);
+                            let request = ControlRequest { reason };
+                            return self.post(&run, &path("fail"), &request, by).await;
+                        }
+                    };
+                    let request = SettleRequest { result, reason };
+                    self.post(&run, &path, &request, by).await
                 }
                 Command::RestartFrom { at, edited } => {
                     let request = RestartRequest {

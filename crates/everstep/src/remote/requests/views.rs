@@ -27,20 +27,8 @@ pub(super) fn done(answer: ControlAnswer) -> Done {
     }
 }
 
-pub(super) fn row_of_summary(run: RunSummary) -> RunRow {
-    RunRow {
-        id: run.id,
-        generation: Generation(run.generation),
-        workflow: run.workflow,
-        version: run.version,
-        status: run.status,
-        tags: run.tags,
-        created_at: run.created_at,
-        updated_at: run.updated_at,
-    }
-}
-
-pub(super) fn row(run: RunView) -> RunRow {
+/// Converts a run of a list, or the part of a single run that lists have.
+pub(super) fn row(run: RunSummary) -> RunRow {
     RunRow {
         id: run.id,
         generation: Generation(run.generation),

@@ -23,7 +23,7 @@ pub(super) enum Task {
     /// Answers an rpc.
     Answer {
         answer: usize,
-        rpc: usize,
+        rpc: OpenRpc,
     },
     SetClock(i64),
     Crash {
@@ -46,7 +46,6 @@ pub(super) type Slot = (Duration, u64);
 pub(super) struct Agenda {
     tasks: BTreeMap<Slot, Task>,
     added: u64,
-    rpcs: Vec<OpenRpc>,
     answers_late: Duration,
     answers_twice: bool,
 }
@@ -56,7 +55,6 @@ impl Agenda {
         let mut agenda = Self {
             tasks: BTreeMap::new(),
             added: 0,
-            rpcs: Vec::new(),
             answers_late: Duration::ZERO,
             answers_twice: false,
         };
@@ -104,22 +102,16 @@ impl Agenda {
 
     /// Schedules answers to rpcs, if the test has an answer.
     pub(super) fn add_rpcs(&mut self, rpcs: Vec<OpenRpc>, scenario: &Scenario, now: Duration) {
-        for open in rpcs {
-            let Some(answer) = scenario.answer_to(&open.method) else {
+        for rpc in rpcs {
+            let Some(answer) = scenario.answer_to(&rpc.method) else {
                 continue;
             };
-            let rpc = self.rpcs.len();
-            self.rpcs.push(open);
-            let at = now + self.answers_late;
-            self.add(at, Task::Answer { answer, rpc });
+            let (at, task) = (now + self.answers_late, Task::Answer { answer, rpc });
+            self.add(at, task.clone());
             if self.answers_twice {
-                self.add(at + SECOND_ANSWER, Task::Answer { answer, rpc });
+                self.add(at + SECOND_ANSWER, task);
             }
         }
-    }
-
-    pub(super) fn rpc(&self, rpc: usize) -> Option<&OpenRpc> {
-        self.rpcs.get(rpc)
     }
 
     /// The next action.

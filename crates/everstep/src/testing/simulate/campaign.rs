@@ -1,13 +1,15 @@
 //! All cases of a simulation, in order: the one without faults, a crash before and after each of
 //! its commits, a failure of each step if requested, and the seeds.
 
+use std::collections::BTreeSet;
+
 use everstep_model::RunStatus;
 
-use super::case::{Attempt, CaseResult, Try};
+use super::case::{CaseResult, Try};
 use super::case_failure::CaseFailure;
 use super::minimise::minimise;
 use super::plan::{CaseName, Measured, Plan};
-use super::report::{Failed, report};
+use super::report::Report;
 use super::scenario::Scenario;
 use super::summary::SimulationSummary;
 
@@ -19,8 +21,8 @@ pub(super) struct Campaign<'a> {
     /// How the run ends without faults.
     clean: Option<RunStatus>,
     summary: SimulationSummary,
-    events_accepted: Vec<bool>,
-    answers_given: Vec<bool>,
+    events_accepted: BTreeSet<usize>,
+    answers_given: BTreeSet<usize>,
 }
 
 impl<'a> Campaign<'a> {
@@ -31,8 +33,8 @@ impl<'a> Campaign<'a> {
             measured: Measured::default(),
             clean: None,
             summary: SimulationSummary::default(),
-            events_accepted: vec![false; scenario.events.len()],
-            answers_given: vec![false; scenario.answers.len()],
+            events_accepted: BTreeSet::new(),
+            answers_given: BTreeSet::new(),
         }
     }
 
@@ -53,7 +55,10 @@ impl<'a> Campaign<'a> {
             }
             return Ok(self.summary);
         }
-        self.crash_everywhere()?;
+        for commit in 1..=self.measured.commits {
+            self.case(&CaseName::Before(commit))?;
+            self.case(&CaseName::After(commit))?;
+        }
         for place in self.measured.may_fail.clone() {
             self.case(&CaseName::Failing(place))?;
         }
@@ -64,31 +69,21 @@ impl<'a> Campaign<'a> {
         Ok(self.summary)
     }
 
-    fn crash_everywhere(&mut self) -> Result<(), String> {
-        for commit in 1..=self.measured.commits {
-            self.case(&CaseName::Before(commit))?;
-            self.case(&CaseName::After(commit))?;
-        }
-        Ok(())
-    }
-
     fn case(&mut self, which: &CaseName) -> Result<(), String> {
         let plan = Plan::of(which, self.scenario, &self.measured);
-        let tried = self.judge(&plan);
-        if let Some(failure) = tried.failure {
-            return Err(self.explain(&plan, failure, &tried.case_result));
+        let case_result = self.judge(&plan);
+        if let Some(failure) = &case_result.failure {
+            return Err(self.explain(&plan, failure, &case_result));
         }
-        self.learn(which, &tried.case_result);
+        self.learn(which, &case_result);
         Ok(())
     }
 
     /// Simulates a case and judges it, also against the case without faults.
-    fn judge(&self, plan: &Plan) -> Attempt {
+    fn judge(&self, plan: &Plan) -> CaseResult {
         let mut tried = (self.attempt)(plan);
         let is_crash = matches!(plan.which, CaseName::Before(_) | CaseName::After(_));
-        if let (true, Some(clean), Ok(final_state)) =
-            (is_crash, self.clean, &tried.case_result.ended)
-        {
+        if let (true, Some(clean), Some(final_state)) = (is_crash, self.clean, &tried.final_state) {
             let now = final_state.status;
             if clean.is_terminal() && now != clean && tried.failure.is_none() {
                 tried.failure = Some(CaseFailure::OtherEnd { clean, now });
@@ -99,15 +94,10 @@ impl<'a> Campaign<'a> {
 
     fn learn(&mut self, which: &CaseName, case_result: &CaseResult) {
         self.summary += &case_result.summary;
-        let accepted = self.events_accepted.iter_mut();
-        let given = self.answers_given.iter_mut();
-        accepted
-            .zip(&case_result.events_accepted)
-            .chain(given.zip(&case_result.answers_given))
-            .for_each(|(all, one)| *all |= one);
+        self.events_accepted.extend(&case_result.events_accepted);
+        self.answers_given.extend(&case_result.answers_given);
         if *which == CaseName::Clean {
-            let final_state = case_result.ended.as_ref().ok();
-            self.clean = final_state.map(|final_state| final_state.status);
+            self.clean = case_result.final_state.as_ref().map(|end| end.status);
             self.measured = Measured {
                 commits: case_result.summary.commits,
                 lasted: case_result.summary.simulated,
@@ -116,22 +106,20 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    fn explain(&self, plan: &Plan, failure: CaseFailure, case_result: &CaseResult) -> String {
-        let smaller = minimise(plan, &failure, &|plan| self.judge(plan));
-        let (enough, failure, case_result) = match &smaller {
-            Some((plan, tried)) => {
-                let describe = tried.failure.clone().unwrap_or(failure);
-                (plan, describe, &tried.case_result)
-            }
-            None => (plan, failure, case_result),
+    fn explain(&self, plan: &Plan, failure: &CaseFailure, case_result: &CaseResult) -> String {
+        let smaller = minimise(plan, failure, &|plan| self.judge(plan));
+        let (enough, case_result) = match &smaller {
+            Some((plan, case_result)) => (plan, case_result),
+            None => (plan, case_result),
         };
-        report(&Failed {
+        let report = Report {
             scenario: self.scenario,
             plan,
             enough,
-            failure,
+            failure: case_result.failure.as_ref().unwrap_or(failure),
             case_result,
-        })
+        };
+        report.to_string()
     }
 
     /// A simulation in which no fault can make a difference shows nothing.
@@ -143,15 +131,15 @@ impl<'a> Campaign<'a> {
                 "nothing was simulated: workflow `{workflow}` does nothing durable, so no crash makes a difference to it"
             ));
         }
-        let mut events = self.events_accepted.iter().zip(&self.scenario.events);
-        if let Some((_, event)) = events.find(|(accepted, _)| !**accepted) {
+        let mut events = self.scenario.events.iter().enumerate();
+        if let Some((_, event)) = events.find(|(index, _)| !self.events_accepted.contains(index)) {
             return Err(format!(
                 "event `{}` was never accepted: the run always ended before {:?} had passed",
                 event.name, event.at
             ));
         }
-        let mut answers = self.answers_given.iter().zip(&self.scenario.answers);
-        if let Some((_, answer)) = answers.find(|(given, _)| !**given) {
+        let mut answers = self.scenario.answers.iter().enumerate();
+        if let Some((_, answer)) = answers.find(|(index, _)| !self.answers_given.contains(index)) {
             return Err(format!(
                 "rpc `{}` was never made, so its answer was not needed",
                 answer.method

@@ -2,7 +2,7 @@
 //! one plan.
 #![allow(clippy::disallowed_methods, reason = "tokio's clock is paused here")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,25 +39,21 @@ pub(super) struct FinalState {
 
 /// The result of a case.
 pub(super) struct CaseResult {
-    pub(super) ended: Result<FinalState, CaseFailure>,
+    /// `None` if the case failed before its end.
+    pub(super) final_state: Option<FinalState>,
+    /// `None` if the case passed.
+    pub(super) failure: Option<CaseFailure>,
     pub(super) timeline: Timeline,
     pub(super) summary: SimulationSummary,
     pub(super) mocks: Arc<MockedSteps>,
-    /// Whether the run accepted each event.
-    pub(super) events_accepted: Vec<bool>,
-    /// Whether each answer was given.
-    pub(super) answers_given: Vec<bool>,
-}
-
-/// A case that was simulated and judged.
-pub(super) struct Attempt {
-    pub(super) case_result: CaseResult,
-    /// `None` if the case passed.
-    pub(super) failure: Option<CaseFailure>,
+    /// The indexes of the events that the run accepted.
+    pub(super) events_accepted: BTreeSet<usize>,
+    /// The indexes of the answers that were given.
+    pub(super) answers_given: BTreeSet<usize>,
 }
 
 /// Simulates a case and judges it.
-pub(super) type Try<'a> = &'a dyn Fn(&Plan) -> Attempt;
+pub(super) type Try<'a> = &'a dyn Fn(&Plan) -> CaseResult;
 
 pub(super) fn play(scenario: &Scenario, define: Define<'_>, plan: &Plan) -> CaseResult {
     virtual_time(async { Case::new(scenario, define, plan).play().await })
@@ -76,15 +72,14 @@ pub(super) struct Case<'a> {
 /// What has happened to the runs so far.
 pub(super) struct Progress {
     pub(super) agenda: Agenda,
-    pub(super) events_accepted: Vec<bool>,
-    pub(super) answers_given: Vec<bool>,
+    pub(super) events_accepted: BTreeSet<usize>,
+    pub(super) answers_given: BTreeSet<usize>,
 }
 
 /// How a process ended.
 pub(super) enum ProcessEnd {
     Over(Box<FinalState>),
     Crashed(Duration),
-    Failed(CaseFailure),
 }
 
 impl<'a> Case<'a> {
@@ -105,25 +100,25 @@ impl<'a> Case<'a> {
     async fn play(mut self) -> CaseResult {
         let mut progress = Progress {
             agenda: Agenda::new(self.scenario, self.plan),
-            events_accepted: vec![false; self.scenario.events.len()],
-            answers_given: vec![false; self.scenario.answers.len()],
+            events_accepted: BTreeSet::new(),
+            answers_given: BTreeSet::new(),
         };
-        let ended = loop {
+        let (final_state, failure) = loop {
             let plug = Plug::new(self.store.clone()).observed_by(self.observer.clone());
             let plug = Arc::new(plug);
             let end = {
                 let process = Box::pin(self.run_process(plug.clone(), &mut progress));
                 match select(process, pin!(self.observer.crashed())).await {
                     Either::Left((end, _)) => end,
-                    Either::Right((down, _)) => ProcessEnd::Crashed(down),
+                    Either::Right((down, _)) => Ok(ProcessEnd::Crashed(down)),
                 }
             };
             self.process.crash().await;
             plug.unplug().await;
             match end {
-                ProcessEnd::Over(final_state) => break Ok(*final_state),
-                ProcessEnd::Failed(failure) => break Err(failure),
-                ProcessEnd::Crashed(down) => {
+                Ok(ProcessEnd::Over(final_state)) => break (Some(*final_state), None),
+                Err(failure) => break (None, Some(failure)),
+                Ok(ProcessEnd::Crashed(down)) => {
                     tokio::time::sleep(down).await;
                     self.process = Arc::new(self.process.successor());
                     self.observer.write("a process starts");
@@ -131,7 +126,8 @@ impl<'a> Case<'a> {
             }
         };
         CaseResult {
-            ended,
+            final_state,
+            failure,
             timeline: self.observer.timeline(),
             summary: self.summary(),
             mocks: self.mocks,
@@ -156,12 +152,13 @@ impl<'a> Case<'a> {
     }
 
     /// Runs a process until it ends or crashes.
-    async fn run_process(&self, plug: Arc<Plug>, progress: &mut Progress) -> ProcessEnd {
-        let end = async {
-            let engine = self.open(plug).await?;
-            self.drive(&engine, progress).await
-        };
-        end.await.unwrap_or_else(ProcessEnd::Failed)
+    async fn run_process(
+        &self,
+        plug: Arc<Plug>,
+        progress: &mut Progress,
+    ) -> Result<ProcessEnd, CaseFailure> {
+        let engine = self.open(plug).await?;
+        self.drive(&engine, progress).await
     }
 
     async fn open(&self, plug: Arc<Plug>) -> Result<Engine, CaseFailure> {

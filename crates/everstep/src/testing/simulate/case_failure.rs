@@ -1,25 +1,27 @@
 //! The ways in which a case can fail.
 
-use std::fmt;
-
 use everstep_model::RunStatus;
 
 /// Why a case failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum CaseFailure {
     /// An assertion of the test.
+    #[error("{0}")]
     Check(String),
-    /// The run has not ended, and nothing can continue it.
+    #[error("the run is stuck: it has not ended, and nothing can continue it:\n{0}")]
     Stuck(String),
-    /// The run does not end.
+    #[error(
+        "the run has not ended after {commits} commits; if it never ends, set an observation time with `lasting`\n{why}"
+    )]
     Endless { commits: u64, why: String },
-    /// The code behaves differently after a crash.
+    #[error("the code behaves differently when it is executed again: {0}")]
     Diverged(String),
     /// A replay of the whole journal reaches another end.
+    #[error("the journal of run `{run}` does not replay against the code: {why}")]
     NotReplayable { run: String, why: String },
-    /// The run ends differently without faults.
+    #[error("a crash changed the end of the run: it is {now}, and {clean} without the crash")]
     OtherEnd { clean: RunStatus, now: RunStatus },
-    /// The engine refused a request of the test.
+    #[error("the engine refused a request: {0}")]
     Refused(String),
 }
 
@@ -27,34 +29,5 @@ impl CaseFailure {
     /// Whether both are failures of the same kind.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other)
-    }
-}
-
-impl fmt::Display for CaseFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Check(message) => f.write_str(message),
-            Self::Stuck(why) => write!(
-                f,
-                "the run is stuck: it has not ended, and nothing can continue it:\n{why}"
-            ),
-            Self::Endless { commits, why } => write!(
-                f,
-                "the run has not ended after {commits} commits; if it never ends, set an observation time with `lasting`\n{why}"
-            ),
-            Self::Diverged(why) => write!(
-                f,
-                "the code behaves differently when it is executed again: {why}"
-            ),
-            Self::NotReplayable { run, why } => write!(
-                f,
-                "the journal of run `{run}` does not replay against the code: {why}"
-            ),
-            Self::OtherEnd { clean, now } => write!(
-                f,
-                "a crash changed the end of the run: it is {now}, and {clean} without the crash"
-            ),
-            Self::Refused(why) => write!(f, "the engine refused a request: {why}"),
-        }
     }
 }

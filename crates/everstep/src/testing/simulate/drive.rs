@@ -14,6 +14,7 @@ use futures_util::future::{Either, join, select};
 use super::agenda::{Sending, Task};
 use super::case::{Case, FinalState, ProcessEnd, Progress};
 use super::case_failure::CaseFailure;
+use super::observer::OpenRpc;
 use super::timeline::clock_error;
 use crate::client::{AnswerError, WaitError};
 use crate::engine::Engine;
@@ -128,8 +129,8 @@ impl Case<'_> {
         } else {
             first.await?
         };
-        if let Some(accepted) = progress.events_accepted.get_mut(index) {
-            *accepted |= is_accepted;
+        if is_accepted {
+            progress.events_accepted.insert(index);
         }
         Ok(())
     }
@@ -173,11 +174,9 @@ impl Case<'_> {
         engine: &Engine,
         progress: &mut Progress,
         index: usize,
-        rpc: usize,
+        rpc: OpenRpc,
     ) -> Result<(), CaseFailure> {
-        let (Some(answer), Some(rpc)) =
-            (self.scenario.answers.get(index), progress.agenda.rpc(rpc))
-        else {
+        let Some(answer) = self.scenario.answers.get(index) else {
             return Ok(());
         };
         let run = engine.run(rpc.run.as_str()).await.map_err(refused)?;
@@ -192,9 +191,7 @@ impl Case<'_> {
         let line = format!("rpc `{}` is answered: {what}", answer.method);
         self.observer.write(&line);
         self.observer.count(|summary| summary.answers += 1);
-        if let Some(given) = progress.answers_given.get_mut(index) {
-            *given = true;
-        }
+        progress.answers_given.insert(index);
         Ok(())
     }
 

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 
 use everstep_model::{Body, Name};
 
-use super::case::{CaseResult, Define};
+use super::case::{Define, FinalState};
 use super::case_failure::CaseFailure;
 use crate::testing::replay_check::{Recording, check};
 use crate::workflow::Definition;
 
-pub(super) fn check_journals(case_result: &CaseResult, define: Define<'_>) -> Option<CaseFailure> {
-    let final_state = case_result.ended.as_ref().ok()?;
+pub(super) fn check_journals(final_state: &FinalState, define: Define<'_>) -> Option<CaseFailure> {
     let definitions: BTreeMap<Name, Definition> = define()
         .into_named()
         .map(|definition| (definition.name.clone(), definition))

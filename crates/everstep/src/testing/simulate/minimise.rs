@@ -3,7 +3,7 @@
 
 use everstep_engine::simulation::Minimiser;
 
-use super::case::{Attempt, Try};
+use super::case::{CaseResult, Try};
 use super::case_failure::CaseFailure;
 use super::plan::{Fault, Plan};
 
@@ -15,7 +15,7 @@ pub(super) fn minimise(
     plan: &Plan,
     failure: &CaseFailure,
     judge: Try<'_>,
-) -> Option<(Plan, Attempt)> {
+) -> Option<(Plan, CaseResult)> {
     let attempt = |plan: &Plan| {
         let attempt = judge(plan);
         let found = attempt.failure.as_ref();
@@ -27,7 +27,11 @@ pub(super) fn minimise(
     for index in 0..search.smallest().faults.len() {
         let fault = search.smallest().faults.get(index);
         if let Some(simpler) = fault.and_then(Fault::at_once) {
-            search.change(|plan| plan.replace_fault(index, simpler));
+            search.change(|plan| {
+                if let Some(fault) = plan.faults.get_mut(index) {
+                    *fault = simpler;
+                }
+            });
         }
     }
     let (smallest, attempt) = search.finish();

@@ -17,18 +17,11 @@ use super::timeline::record;
 use crate::testing::plug::{CommitObserver, Survival};
 
 /// An rpc that a run has made.
+#[derive(Clone, Debug)]
 pub(super) struct OpenRpc {
     pub(super) run: RunId,
     pub(super) rpc: RpcId,
     pub(super) method: Name,
-}
-
-/// The state of a run according to its commits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RunState {
-    Open,
-    Parked,
-    Ended,
 }
 
 /// Everything that is known about a case, across all its processes.
@@ -45,7 +38,7 @@ struct State {
     timeline: Timeline,
     summary: SimulationSummary,
     streams: BTreeMap<StreamNumber, RunId>,
-    runs: BTreeMap<RunId, RunState>,
+    runs: BTreeMap<RunId, RunStatus>,
     rpcs: Vec<OpenRpc>,
     /// The downtime of the process that has just crashed.
     down: Duration,
@@ -109,7 +102,7 @@ impl Observer {
         let open = state
             .runs
             .iter()
-            .filter(|(_, state)| **state != RunState::Ended);
+            .filter(|(_, status)| !status.is_terminal());
         open.map(|(id, _)| id.clone()).collect()
     }
 
@@ -117,14 +110,14 @@ impl Observer {
     pub(super) fn parked_run(&self) -> Option<RunId> {
         let state = self.state();
         let mut runs = state.runs.iter();
-        runs.find(|(_, state)| **state == RunState::Parked)
-            .map(|(id, _)| id.clone())
+        let parked = runs.find(|(_, status)| **status == RunStatus::Diverged);
+        parked.map(|(id, _)| id.clone())
     }
 
     /// Whether there are runs and all of them have ended.
     pub(super) fn is_over(&self) -> bool {
-        let state = self.state();
-        !state.runs.is_empty() && state.runs.values().all(|state| *state == RunState::Ended)
+        let runs = &self.state().runs;
+        !runs.is_empty() && runs.values().all(|status| status.is_terminal())
     }
 
     pub(super) fn summary(&self) -> SimulationSummary {
@@ -182,30 +175,24 @@ impl CommitObserver for Observer {
     fn after(&self, commit: &Commit, outcome: &Outcome) -> Survival {
         let mut state = self.state();
         let number = state.summary.commits;
-        match outcome {
+        let line = match outcome {
             Outcome::Committed { stream, .. } => {
                 if let Some(name) = commit.created()
                     && let Some((id, _)) = name.run()
                 {
-                    state.runs.insert(id.clone(), RunState::Open);
+                    state.runs.insert(id.clone(), RunStatus::Queued);
                     state.streams.insert(*stream, id);
                 }
-                let describe = state.describe(commit);
-                state
-                    .timeline
-                    .add(self.elapsed(), &format!("commit {number}  {describe}"));
                 state.learn(*stream, commit);
+                format!("commit {number}  {}", state.describe(commit))
             }
             Outcome::Duplicate { .. } => {
                 let describe = state.describe(commit);
-                let line = format!("commit {number} is a repetition: {describe}");
-                state.timeline.add(self.elapsed(), &line);
+                format!("commit {number} is a repetition: {describe}")
             }
-            Outcome::Refused(refusal) => {
-                let line = format!("commit {number} is refused: {refusal:?}");
-                state.timeline.add(self.elapsed(), &line);
-            }
-        }
+            Outcome::Refused(refusal) => format!("commit {number} is refused: {refusal:?}"),
+        };
+        state.timeline.add(self.elapsed(), &line);
         self.changed.notify_one();
         self.crash_on(state, |fault| match fault {
             Fault::CrashAfter { commit, down } if *commit == number => Some(*down),
@@ -227,14 +214,8 @@ impl State {
         }
         if records.is_empty() {
             let is_claim = matches!(commit.lease(), LeaseChange::Claim(_));
-            records.push(
-                if is_claim {
-                    "(claimed)"
-                } else {
-                    "(bookkeeping)"
-                }
-                .to_owned(),
-            );
+            let what = if is_claim { "claimed" } else { "bookkeeping" };
+            records.push(format!("({what})"));
         }
         format!("{run}: {}", records.join(", "))
     }
@@ -246,12 +227,7 @@ impl State {
             return;
         };
         if let Some(status) = commit.status() {
-            let state = match status {
-                RunStatus::Diverged => RunState::Parked,
-                status if status.is_terminal() => RunState::Ended,
-                _ => RunState::Open,
-            };
-            self.runs.insert(run.clone(), state);
+            self.runs.insert(run.clone(), status);
         }
         for record in commit.records() {
             if let Body::RpcRequested(rpc) = &record.body {

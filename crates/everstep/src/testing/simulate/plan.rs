@@ -8,7 +8,7 @@ use std::time::Duration;
 use everstep_engine::simulation::{Rng, format_moment};
 
 use super::scenario::Scenario;
-use super::timeline::{clock_error, span};
+use super::timeline::clock_error;
 use crate::error::Error;
 use crate::testing::mock::{Mock, MockedSteps};
 
@@ -97,7 +97,7 @@ impl Fault {
                 format!("crash at {}, {}", format_moment(*time), downtime(*down))
             }
             Self::LateEvent { event: index, by } => {
-                format!("{} is {} late", event(index), span(*by))
+                format!("{} is {by:?} late", event(index))
             }
             Self::RepeatedEvent {
                 event: index,
@@ -106,10 +106,8 @@ impl Fault {
             Self::RepeatedEvent {
                 event: index,
                 after,
-            } => {
-                format!("{} is sent again, {} later", event(index), span(*after))
-            }
-            Self::LateAnswers { by } => format!("answers take {}", span(*by)),
+            } => format!("{} is sent again, {after:?} later", event(index)),
+            Self::LateAnswers { by } => format!("answers take {by:?}"),
             Self::RepeatedAnswers => "answers are given twice".to_owned(),
             Self::Clock { time, error_millis } => {
                 format!("at {} {}", format_moment(*time), clock_error(*error_millis))
@@ -127,7 +125,7 @@ fn downtime(down: Duration) -> String {
     if down.is_zero() {
         "back at once".to_owned()
     } else {
-        format!("back after {}", span(down))
+        format!("back after {down:?}")
     }
 }
 
@@ -215,12 +213,6 @@ impl Plan {
             which: which.clone(),
             randomness,
             faults,
-        }
-    }
-
-    pub(super) fn replace_fault(&mut self, index: usize, by: Fault) {
-        if let Some(fault) = self.faults.get_mut(index) {
-            *fault = by;
         }
     }
 

@@ -1,68 +1,61 @@
 //! The report of a failed case: what is wrong, how to reproduce it, its faults, and its timeline.
 
-use std::fmt::Write;
+use std::fmt;
 
 use super::case::CaseResult;
 use super::case_failure::CaseFailure;
 use super::plan::{CaseName, Plan};
 use super::scenario::Scenario;
 
-pub(super) struct Failed<'a> {
+/// The panic message of a failed simulation.
+pub(super) struct Report<'a> {
     pub(super) scenario: &'a Scenario,
     pub(super) plan: &'a Plan,
     /// The minimised case.
     pub(super) enough: &'a Plan,
-    pub(super) failure: CaseFailure,
+    pub(super) failure: &'a CaseFailure,
     /// The result of the minimised case.
     pub(super) case_result: &'a CaseResult,
 }
 
-/// The panic message of a failed simulation.
-pub(super) fn report(failed: &Failed<'_>) -> String {
-    let mut text = String::new();
-    // Writing to a string does not fail.
-    let _ = write_report(&mut text, failed);
-    text
-}
-
-fn write_report(text: &mut String, failed: &Failed<'_>) -> std::fmt::Result {
-    let (workflow, which) = (&failed.scenario.workflow, &failed.plan.which);
-    match which {
-        CaseName::Clean => writeln!(text, "workflow `{workflow}` fails without any fault")?,
-        CaseName::Seed(seed) => writeln!(text, "workflow `{workflow}` fails with seed {seed}")?,
-        CaseName::Before(_) | CaseName::After(_) | CaseName::Failing(_) => {
-            writeln!(text, "workflow `{workflow}` fails in case {which}")?;
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (workflow, which) = (&self.scenario.workflow, &self.plan.which);
+        match which {
+            CaseName::Clean => writeln!(f, "workflow `{workflow}` fails without any fault")?,
+            CaseName::Seed(seed) => writeln!(f, "workflow `{workflow}` fails with seed {seed}")?,
+            CaseName::Before(_) | CaseName::After(_) | CaseName::Failing(_) => {
+                writeln!(f, "workflow `{workflow}` fails in case {which}")?;
+            }
         }
+        writeln!(f, "\n{}", self.failure)?;
+        writeln!(f, "\nRun only this case again:\n    {}", command(which))?;
+        if !self.plan.faults.is_empty() {
+            self.write_faults(f)?;
+        }
+        writeln!(f, "\nWhat happened, in true time since the start:")?;
+        let mut lines = self.case_result.timeline.lines().iter();
+        lines.try_for_each(|line| writeln!(f, "{line}"))
     }
-    writeln!(text, "\n{}", failed.failure)?;
-    writeln!(text, "\nRun only this case again:\n    {}", command(which))?;
-    if !failed.plan.faults.is_empty() {
-        write_faults(text, failed)?;
-    }
-    writeln!(text, "\nWhat happened, in true time since the start:")?;
-    for line in failed.case_result.timeline.lines() {
-        writeln!(text, "{line}")?;
-    }
-    Ok(())
 }
 
-fn write_faults(text: &mut String, failed: &Failed<'_>) -> std::fmt::Result {
-    let (all, enough) = (&failed.plan.faults, &failed.enough.faults);
-    writeln!(text, "\nFaults:")?;
-    for fault in enough {
-        writeln!(text, "    {}", fault.describe(failed.scenario))?;
+impl Report<'_> {
+    fn write_faults(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (all, enough) = (&self.plan.faults, &self.enough.faults);
+        writeln!(f, "\nFaults:")?;
+        for fault in enough {
+            writeln!(f, "    {}", fault.describe(self.scenario))?;
+        }
+        if enough.is_empty() {
+            let none = "none is needed: the seed's random numbers are enough";
+            writeln!(f, "    {none}")?;
+        }
+        let needless = all.len() - enough.len();
+        if needless > 0 {
+            writeln!(f, "    (and {needless} more, which it fails without)")?;
+        }
+        Ok(())
     }
-    if enough.is_empty() {
-        writeln!(
-            text,
-            "    none is needed: the seed's random numbers are enough"
-        )?;
-    }
-    let needless = all.len() - enough.len();
-    if needless > 0 {
-        writeln!(text, "    (and {needless} more, which it fails without)")?;
-    }
-    Ok(())
 }
 
 /// The command that reproduces the case. The thread of a test has the test's name.

@@ -117,11 +117,7 @@ impl<W, World> SimulatedRun<'_, W, World> {
     }
 }
 
-impl<W, World> std::fmt::Debug for SimulatedRun<'_, W, World> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "SimulatedRun({})", self.plan.which)
-    }
-}
+debug_by_name!(impl<W, World> SimulatedRun<'_, W, World>: plan.which);
 
 /// Whether the text is the location or the name of a step.
 fn is_step(location: &Location, step: &str) -> bool {

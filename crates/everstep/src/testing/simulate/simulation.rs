@@ -7,7 +7,7 @@ use everstep_engine::simulation::catch_panic;
 use serde::Serialize;
 
 use super::campaign::Campaign;
-use super::case::{Attempt, CaseResult, play};
+use super::case::play;
 use super::case_failure::CaseFailure;
 use super::journal_check::check_journals;
 use super::plan::Plan;
@@ -185,15 +185,22 @@ impl<W: Simulated, World: 'static> Simulation<W, World> {
             let world = world();
             let made = || workflows.iter().map(|make| make(&world));
             let define = || made().fold(Workflows::new(), Workflows::and);
-            let case_result = play(&scenario, &define, plan);
-            // A replay executes code, which may change the world if it is wrong. Therefore the
-            // assertions of the test come first.
-            let failure = failed_check(&case_result, &scenario, plan, &world, &check)
-                .or_else(|| check_journals(&case_result, &define));
-            Attempt {
-                case_result,
-                failure,
+            let mut case_result = play(&scenario, &define, plan);
+            if let Some(final_state) = &case_result.final_state {
+                let run = SimulatedRun {
+                    case_result: &case_result,
+                    final_state,
+                    scenario: &scenario,
+                    plan,
+                    world: &world,
+                    workflow: PhantomData,
+                };
+                // A replay executes code, which may change the world if it is wrong. Therefore the
+                // assertions of the test come first.
+                let failure = catch_panic(|| check(&run)).err().map(CaseFailure::Check);
+                case_result.failure = failure.or_else(|| check_journals(final_state, &define));
             }
+            case_result
         };
         let only = only.map(|case| case.parse()).transpose();
         let outcome = only.and_then(|only| Campaign::new(&scenario, &attempt).run(seeds, only));
@@ -204,31 +211,4 @@ impl<W: Simulated, World: 'static> Simulation<W, World> {
     }
 }
 
-/// Runs the assertions of the test.
-fn failed_check<W: Simulated, World>(
-    case_result: &CaseResult,
-    scenario: &Scenario,
-    plan: &Plan,
-    world: &World,
-    check: &impl Fn(&SimulatedRun<'_, W, World>),
-) -> Option<CaseFailure> {
-    let final_state = match &case_result.ended {
-        Ok(final_state) => final_state,
-        Err(failure) => return Some(failure.clone()),
-    };
-    let run = SimulatedRun {
-        case_result,
-        final_state,
-        scenario,
-        plan,
-        world,
-        workflow: PhantomData,
-    };
-    catch_panic(|| check(&run)).err().map(CaseFailure::Check)
-}
-
-impl<W, World> std::fmt::Debug for Simulation<W, World> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Simulation({})", self.scenario.workflow)
-    }
-}
+debug_by_name!(impl<W, World> Simulation<W, World>: scenario.workflow);

@@ -4,18 +4,13 @@ use std::time::Duration;
 
 use everstep_model::Body;
 
-/// A short text for a length of time, such as `90.5s`.
-pub(super) fn span(length: Duration) -> String {
-    format!("{length:?}")
-}
-
 /// Describes the error of a clock.
 pub(super) fn clock_error(millis: i64) -> String {
-    let by = span(Duration::from_millis(millis.unsigned_abs()));
+    let by = Duration::from_millis(millis.unsigned_abs());
     match millis {
         0 => "the clock is corrected".to_owned(),
-        1.. => format!("the clock is set {by} ahead"),
-        _ => format!("the clock is set {by} behind"),
+        1.. => format!("the clock is set {by:?} ahead"),
+        _ => format!("the clock is set {by:?} behind"),
     }
 }
 
