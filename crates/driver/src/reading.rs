@@ -128,7 +128,7 @@ impl<H: Host> Driver<H> {
 
     pub(crate) fn read_whole(&mut self) {
         self.reading = Reading::Whole { again: false };
-        let whole = Action::Read(ReadFor::Fold, RecordNumber(0));
-        self.queue.push_back(whole);
+        let read_all = Action::Read(ReadFor::Fold, RecordNumber(0));
+        self.queue.push_back(read_all);
     }
 }

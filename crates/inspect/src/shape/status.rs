@@ -106,7 +106,7 @@ impl Statuses<'_> {
         }
     }
 
-    /// Returns the end of a run ends its undos too.
+    /// Returns the status of an undo. The end of a run ends its undos too.
     fn undo_status(&self, undo: NodeStatus) -> NodeStatus {
         if undo.is_open() && self.overview.end.is_some() {
             return NodeStatus::Abandoned;

@@ -44,7 +44,7 @@ fn line_of_record(entry: &Entry, sensitive: &SensitiveSteps, stopwatch: &mut Sto
         // Text that users gave may contain line breaks.
         sentence: described.sentence.replace(char::is_control, " "),
         outcome: described.outcome,
-        duration: elapsed.whole,
+        duration: elapsed.total,
         attempt: described.attempt,
         error: described.error.cloned(),
         payload: described.payload.filter(|_| !is_redacted).cloned(),
@@ -53,8 +53,8 @@ fn line_of_record(entry: &Entry, sensitive: &SensitiveSteps, stopwatch: &mut Sto
     }
 }
 
-/// Returns the line has the time of the record after the gap, because the times of dropped records
-/// are not known.
+/// Returns the line of a gap. It has the time of the record after the gap, because the times of
+/// dropped records are not known.
 fn line_of_gap(gap: &Gap, time: Timestamp) -> Line {
     Line {
         number: gap.range.first,
