@@ -79,7 +79,7 @@ impl Runtime for TokioRuntime {
             .name("everstep-commit".to_owned())
             .spawn(move || block_on(task));
         if let Err(error) = spawned {
-            tracing::error!(%error, "committer thread not started, nothing can be written");
+            tracing::error!(%error, "cannot start the committer thread, nothing can be written");
         }
     }
 }

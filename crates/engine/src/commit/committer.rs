@@ -136,7 +136,7 @@ impl Committer {
         self.queue.ended().await;
         for sender in &self.senders {
             if let Err(error) = self.node.store.retire(*sender).await {
-                tracing::warn!(%error, "lease not released, other nodes wait until it expires");
+                tracing::warn!(%error, "cannot release the lease, other nodes wait until it expires");
             }
         }
     }

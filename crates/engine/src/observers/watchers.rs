@@ -83,7 +83,7 @@ impl Watchers {
 
     /// Reports a run that cannot be read. Its watchers read it again and receive the error.
     pub(crate) fn unreadable(&self, stream: StreamNumber, error: &StoreError) {
-        tracing::error!(%stream, %error, "run not readable, leaving it as it is");
+        tracing::error!(%stream, %error, "cannot read a run, skipping it");
         self.grew(stream, true);
     }
 

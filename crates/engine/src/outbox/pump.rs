@@ -56,7 +56,7 @@ impl OutboxPump {
         let node = &self.parts.node;
         while node.rest(node.settings.sweep_interval).await {
             if let Err(error) = self.sweep().await {
-                tracing::warn!(%error, "outbox not readable");
+                tracing::warn!(%error, "cannot read the outbox");
             }
         }
     }
