@@ -31,7 +31,8 @@ pub struct TokioRuntime {
 impl TokioRuntime {
     /// Uses the current tokio runtime.
     ///
-    /// # Errors If there is none.
+    /// # Errors
+    /// If there is none.
     pub fn current() -> Result<Self, tokio::runtime::TryCurrentError> {
         tokio::runtime::Handle::try_current().map(Self::new)
     }

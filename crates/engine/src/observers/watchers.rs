@@ -18,7 +18,7 @@ use crate::node::Node;
 pub(crate) struct Watchers {
     node: Arc<Node>,
     watched: Mutex<FxHashMap<StreamNumber, Watched>>,
-    /// The numbers of streams watched for their end and for each record, so that commits to
+    /// How many streams are watched for their end and for each record, so that commits to
     /// unwatched streams take no lock.
     for_end: AtomicUsize,
     for_records: AtomicUsize,
