@@ -32,7 +32,7 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// Takes note that the journal could not be read.
+    /// Records that the journal could not be read.
     pub fn read_failed(&mut self, purpose: ReadFor) {
         match purpose {
             ReadFor::Fold => self.enter(Stage::Over),

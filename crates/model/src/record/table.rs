@@ -88,7 +88,7 @@ macro_rules! record_kinds {
                 match self { $(Self::$kind(_r) => record_kinds!(@location $location _r),)* }
             }
 
-            /// Whether the record follows from the journal alone, so that every execution writes it in the same place.
+            /// Whether the record follows from the journal alone, so that every execution writes it at the same position.
             #[must_use]
             pub fn is_scripted(&self) -> bool {
                 match self { $(Self::$kind(_r) => record_kinds!(@scripted $script _r),)* }

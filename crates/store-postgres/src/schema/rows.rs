@@ -124,7 +124,7 @@ impl StoredKey {
     }
 }
 
-/// Encodes a row: its value, and the part that only the commit can fill in, its place.
+/// Encodes a row as the columns `value` and `place`. Some places are known only to the commit.
 pub(crate) fn contents(row: &Row) -> (Vec<u8>, Option<i64>) {
     match row {
         Row::Timer(timer) => (put_timer(&mut Out::default(), timer), None),
