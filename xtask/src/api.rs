@@ -71,8 +71,8 @@ fn install() -> Result<PathBuf, Failure> {
     if fs::read_to_string(&installed).is_ok_and(|known| known == wanted) {
         return Ok(program);
     }
-    let place = folder.display().to_string();
-    Invocation::new("python3", &["-m", "venv", "--clear", &place]).run()?;
+    let path = folder.display().to_string();
+    Invocation::new("python3", &["-m", "venv", "--clear", &path]).run()?;
     let pip = folder.join("bin/pip").display().to_string();
     let pins = pins.display().to_string();
     let arguments = ["install", "--quiet", "--no-deps", "--requirement", &pins];

@@ -18,7 +18,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 enum How {
     /// Run at the root with these additional arguments. `{scratch}` is a folder that is removed afterwards.
     With(&'static [&'static str]),
-    /// Tested in another place, which the text names.
+    /// Tested elsewhere, as the text explains.
     Elsewhere(&'static str),
 }
 

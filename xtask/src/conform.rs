@@ -80,8 +80,8 @@ impl Suite {
             fs::copy(source.join(file), &to).map_err(|error| unusable(&to, &error))?;
         }
         if !is_current {
-            let place = folder.display().to_string();
-            let npm = ["ci", "--no-audit", "--no-fund", "--prefix", &place];
+            let path = folder.display().to_string();
+            let npm = ["ci", "--no-audit", "--no-fund", "--prefix", &path];
             Invocation::new("npm", &npm).run()?;
             fs::write(&installed, lock).map_err(|error| unusable(&installed, &error))?;
         }

@@ -37,8 +37,8 @@ pub(crate) fn run(stages: &[&'static Stage]) -> Result<(), Failure> {
     let chosen: Vec<&str> = main.iter().map(|stage| stage.name).collect();
     let has_failed = AtomicBool::new(false);
     let ended = thread::scope(|scope| {
-        let (passed, news) = mpsc::channel();
-        let second = scope.spawn(|| run_beside(&beside, &chosen, news, &has_failed));
+        let (passed, passed_stages) = mpsc::channel();
+        let second = scope.spawn(|| run_beside(&beside, &chosen, passed_stages, &has_failed));
         let mut ended = run_main(&main, passed, &has_failed);
         ended.extend(second.join().unwrap_or_default());
         ended
@@ -77,7 +77,7 @@ fn run_main(
 fn run_beside(
     stages: &[&'static Stage],
     chosen: &[&str],
-    news: Receiver<&'static str>,
+    passed_stages: Receiver<&'static str>,
     has_failed: &AtomicBool,
 ) -> Vec<Ended> {
     let mut passed: Vec<&str> = Vec::new();
@@ -87,7 +87,7 @@ fn run_beside(
             continue;
         };
         while chosen.contains(&after) && !passed.contains(&after) {
-            match news.recv() {
+            match passed_stages.recv() {
                 Ok(name) => passed.push(name),
                 // The main lane has failed before it got there.
                 Err(mpsc::RecvError) => return all,
@@ -207,14 +207,14 @@ mod tests {
     #[test]
     fn a_stage_beside_does_not_start_if_the_stage_before_it_has_failed() {
         let beside = UNREACHABLE.beside("fails");
-        let (passed, news) = mpsc::channel();
+        let (passed, passed_stages) = mpsc::channel();
         passed.send("passes").unwrap();
         drop(passed);
         let beside: &'static Stage = Box::leak(Box::new(beside));
         let ended = run_beside(
             &[beside],
             &["passes", "fails"],
-            news,
+            passed_stages,
             &AtomicBool::new(false),
         );
         assert!(ended.is_empty());

@@ -34,12 +34,12 @@ impl Server {
             .spawn()
             .map_err(|error| unusable(&program, &error))?;
         let mut line = String::new();
-        let said = child
+        let first_line = child
             .stdout
             .take()
             .map(|out| BufReader::new(out).read_line(&mut line));
         let address = line.trim().strip_suffix("/v1/stream/").map(str::to_owned);
-        match (said, address) {
+        match (first_line, address) {
             (Some(Ok(_)), Some(address)) => Ok(Self { child, address }),
             _ => {
                 let _ = child.kill();

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_in_flight_at_a_death_may_be_done_again() {
+    fn only_effects_in_flight_during_a_crash_may_be_repeated() {
         let holds =
             |deaths, happened: &[&str]| outside(deaths, happened).holds(&["a", "b"], 1).is_ok();
         assert!(holds(0, &["b", "a"]));
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_is_kept_and_what_is_done_again_comes_at_once() {
+    fn effects_keep_their_order_and_repetitions_are_adjacent() {
         let holds = |happened: &[&str]| outside(1, happened).holds_in_order(&["a", "b"]).is_ok();
         assert!(holds(&["a", "b"]));
         assert!(holds(&["a", "a", "b"]));

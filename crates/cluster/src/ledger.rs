@@ -67,7 +67,7 @@ impl Ledger {
             .map_err(std::io::Error::other)
             .and_then(|text| file.write_all(format!("{text}\n").as_bytes()));
         if let Err(error) = written {
-            tracing::error!(%error, "the ledger cannot be written");
+            tracing::error!(%error, "cannot write the ledger");
             std::process::abort();
         }
     }

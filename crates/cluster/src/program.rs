@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn events_are_waited_for_in_the_outermost_sequence_alone() {
+    fn only_the_outermost_sequence_waits_for_events() {
         for seed in 0..500 {
             let program = Program::random(&mut Rng::new(seed, 1));
             for op in &program.ops {

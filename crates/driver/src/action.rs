@@ -32,7 +32,7 @@ pub enum Action {
     BeginUndo(Box<UndoStart>),
     /// Drop the attempt to undo that is in flight, if any: the execution begins again.
     DropUndo,
-    /// Write this, then wait for a message. The answer is one.
+    /// Write this, then wait for a message. The answer arrives as a message.
     Append(Append),
     /// Report [`Driver::flush`](crate::Driver::flush) after the flush interval, unless an append
     /// comes first.

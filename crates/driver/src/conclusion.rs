@@ -98,7 +98,7 @@ impl Conclusion {
         }
     }
 
-    /// Returns the same end, where an undo has no attempts left.
+    /// Returns this end for a run whose rollback failed because an undo has no attempts left.
     pub(crate) fn with_failed_rollback(self, rollback_error: Failure) -> Self {
         match self.rollback_reason() {
             Some(error) => Self::RollbackFailed {

@@ -29,7 +29,7 @@ impl<H: Host> Driver<H> {
                 Decision::Look(purpose) => return self.look_first(purpose),
                 Decision::None => {}
             }
-            // The end of the code may be what a rollback begins with.
+            // The first record of a rollback may depend on how the code ended.
             if matches!(self.code, CodeState::Returned(_) | CodeState::Broken(_))
                 && let Some(action) = self.next_undo()
             {

@@ -186,7 +186,7 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// Takes note that the code waits again.
+    /// Records that the code waits again.
     pub fn settled(&mut self) {
         match &mut self.stage {
             Stage::Looking(look) => look.dry.settled(),
@@ -216,12 +216,12 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// Takes note that the flush interval has passed.
+    /// Records that the flush interval has passed.
     pub fn flush(&mut self) {
         self.outbox.flush();
     }
 
-    /// Throws the code away. What it left open is not abandoned.
+    /// Drops the code. Its open operations are not abandoned.
     pub(crate) fn drop_code(&mut self) {
         self.live.replay.set_access(Access::Detached);
         if let CodeState::Running = self.code {

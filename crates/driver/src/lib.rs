@@ -2,7 +2,7 @@
 //!
 //! An activation is one stretch of executing a run, from a claim until the run is suspended and
 //! evicted, or ends. The [`Driver`] makes all decisions of an activation: what is folded, when the
-//! code is polled, what is written and when, and when the run rests or ends. It has no futures, no
+//! code is polled, what is written and when, and when the run is suspended or ends. It has no futures, no
 //! clock and no locks. A *shell* owns it, executes the workflow code and performs the actions. The
 //! Rust executor in `everstep::execution` is one shell; shells of other languages use the same
 //! driver.

@@ -51,7 +51,7 @@ impl Outbox {
         }
     }
 
-    /// Puts records back that were not written, before later ones. What was due at once still is.
+    /// Puts records back that were not written, before later ones. Records that were due immediately still are.
     pub(crate) fn put_back(&mut self, records: Vec<Record>) {
         if !records.is_empty() {
             self.due = Due::Now;

@@ -32,7 +32,7 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// Takes note that the journal could not be read.
+    /// Records that the journal could not be read.
     pub fn read_failed(&mut self, purpose: ReadFor) {
         match purpose {
             ReadFor::Fold => self.enter(Stage::Over),
@@ -128,7 +128,7 @@ impl<H: Host> Driver<H> {
 
     pub(crate) fn read_whole(&mut self) {
         self.reading = Reading::Whole { again: false };
-        let whole = Action::Read(ReadFor::Fold, RecordNumber(0));
-        self.queue.push_back(whole);
+        let read_all = Action::Read(ReadFor::Fold, RecordNumber(0));
+        self.queue.push_back(read_all);
     }
 }

@@ -10,7 +10,7 @@ pub struct Setup {
     pub generation: Generation,
     /// How often the function may be executed again, unless the run has its own setting.
     pub execution_retries: Option<u32>,
-    /// Keeps call sites and takes a second look before the run rests or ends.
+    /// Keeps call sites and takes a second look before the run is suspended or ends.
     pub development: bool,
     /// Whether the last executor of the run died without progress. The start of each attempt is
     /// then durable before the attempt begins, until the run makes progress.

@@ -134,7 +134,7 @@ impl Core {
         }
     }
 
-    /// Starts the tasks of the node's roles, and recovers the runs that were left behind.
+    /// Starts the tasks of the node's roles, and recovers unfinished runs.
     pub(crate) async fn start_tasks(&self) -> Result<(), Unavailable> {
         let node = &self.parts.node;
         node.spawn(self.lease.clone().keep());

@@ -63,7 +63,7 @@ impl AsRef<Self> for Engine {
 }
 
 impl Engine {
-    /// Opens an engine and recovers the runs that were left behind.
+    /// Opens an engine and recovers unfinished runs.
     pub async fn open(parts: EngineParts) -> Result<Self, Unavailable> {
         let node = Node::new(parts.store, parts.bus, parts.runtime, parts.settings);
         let core = Core::open(node, parts.workers, parts.failure_hooks).await?;

@@ -23,7 +23,7 @@ pub(crate) fn follow(core: &Core, hint: Hint) {
             let outbox = core.outbox.clone();
             core.parts.node.spawn(async move {
                 if let Err(error) = outbox.adopt(stream).await {
-                    tracing::warn!(%error, %stream, "outbox not readable");
+                    tracing::warn!(%error, %stream, "cannot read the outbox");
                 }
             });
         }
@@ -31,7 +31,7 @@ pub(crate) fn follow(core: &Core, hint: Hint) {
             let recovery = core.recovery.clone();
             core.parts.node.spawn(async move {
                 if let Err(error) = recovery.claim_ready(stream).await {
-                    tracing::warn!(%error, %stream, "ready run not claimed");
+                    tracing::warn!(%error, %stream, "cannot claim a ready run");
                 }
             });
         }

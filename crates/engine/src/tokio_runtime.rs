@@ -31,7 +31,8 @@ pub struct TokioRuntime {
 impl TokioRuntime {
     /// Uses the current tokio runtime.
     ///
-    /// # Errors If there is none.
+    /// # Errors
+    /// If there is none.
     pub fn current() -> Result<Self, tokio::runtime::TryCurrentError> {
         tokio::runtime::Handle::try_current().map(Self::new)
     }
@@ -79,7 +80,7 @@ impl Runtime for TokioRuntime {
             .name("everstep-commit".to_owned())
             .spawn(move || block_on(task));
         if let Err(error) = spawned {
-            tracing::error!(%error, "committer thread not started, nothing can be written");
+            tracing::error!(%error, "cannot start the committer thread, nothing can be written");
         }
     }
 }

@@ -208,7 +208,7 @@ impl EngineBuilder {
         self
     }
 
-    /// Sets how long finished runs are kept. The default is for ever.
+    /// Sets how long finished runs are kept. By default, they are kept forever.
     pub fn retention(mut self, retention: Retention) -> Self {
         self.settings.retention = retention;
         self

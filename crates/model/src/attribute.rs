@@ -29,10 +29,10 @@ pub enum InvalidAttribute {
     #[error(transparent)]
     Name(#[from] InvalidName),
     /// The value is an object, a list or `null`.
-    #[error("an attribute is a number, a boolean or a text")]
+    #[error("an attribute must be a number, a boolean or a string")]
     Type,
     /// The value is too long.
-    #[error("an attribute has at most {ATTRIBUTE_BYTES_MAX} bytes")]
+    #[error("an attribute may have at most {ATTRIBUTE_BYTES_MAX} bytes")]
     TooLong,
 }
 

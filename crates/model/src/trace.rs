@@ -79,9 +79,7 @@ json_as_text!(TraceParent, TraceParent::from_str);
 
 /// Text that is not a `traceparent`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "invalid traceparent: write it as Trace Context says, 00-<32 hex digits>-<16 hex digits>-01"
-)]
+#[error("invalid traceparent: the format is 00-<32 hex digits>-<16 hex digits>-01")]
 pub struct InvalidTraceParent;
 
 impl fmt::Display for TraceParent {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::{Server, free_port};
 
 /// The path of the Debian package, and the name on the search path.
-const PLACES: [&str; 2] = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"];
+const PATHS: [&str; 2] = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"];
 /// The number of server connections that all clients share. Fewer than one client opens, so that
 /// connections change hands.
 const CONNECTIONS: usize = 3;
@@ -34,9 +34,9 @@ impl Pooler {
     /// Panics if PgBouncer does not start.
     #[must_use]
     pub fn start(server: &Server) -> Option<Self> {
-        let program = PLACES
+        let program = PATHS
             .into_iter()
-            .find(|place| fs::exists(place).unwrap_or(false))?;
+            .find(|path| fs::exists(path).unwrap_or(false))?;
         let port = free_port();
         let folder = server.folder.join(format!("pooler-{port}"));
         server.programs.make_folder(&folder);

@@ -18,7 +18,7 @@ pub enum TlsError {
     #[error("the private key cannot be used: {0}")]
     Key(String),
     /// The certificate and the key do not match.
-    #[error("the certificate and the private key do not fit: {0}")]
+    #[error("the certificate and the private key do not match: {0}")]
     Pair(String),
 }
 

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_campaign_that_omits_something_falls_short() {
+    fn a_campaign_that_exercises_too_little_is_reported() {
         assert_eq!(complete().shortfalls(), [""; 0]);
         let mut lacking = complete();
         lacking.faults.remove(&FaultKind::Late);

@@ -14,7 +14,7 @@ use std::time::Duration;
 use everstep_engine::simulation::Rng;
 use everstep_store::BoxFuture;
 
-/// The number of polls without progress of time after which the simulation counts as a livelock.
+/// The number of polls at one point in time after which the simulation counts as a livelock.
 const POLLS_AT_ONCE_MAX: u64 = 2_000_000;
 
 /// Tasks that end together.
@@ -121,7 +121,7 @@ pub enum Stopped {
     Done,
     /// The time limit is reached, or no timer is left.
     TimeLimit,
-    /// Tasks run again and again without progress of time.
+    /// Tasks keep running and time does not advance.
     Livelock,
 }
 

@@ -15,9 +15,9 @@ pub enum How {
     Undoable,
     /// Its first attempts exceed their timeout and are retried.
     TimesOut,
-    /// It fails for good, and the failure is a result.
+    /// It fails permanently, and the failure is a result.
     Tried,
-    /// It fails for good, and the failure is ignored.
+    /// It fails permanently, and the failure is ignored.
     BestEffort,
 }
 
@@ -81,7 +81,7 @@ pub enum Op {
     /// Undoes what is done, then continues.
     RollBack,
     NoReturn,
-    /// Fails the run for good.
+    /// Fails the run permanently.
     Fail,
     /// Fails the first pass of the function.
     FailPass,

@@ -25,7 +25,7 @@ pub enum StoreError {
     #[error("the store is unavailable: {detail}")]
     Unavailable { detail: String },
     /// A sync failed, so it is unknown whether the last batch is durable.
-    #[error("the store refuses writes since a sync failed ({detail}); reopen it")]
+    #[error("the store accepts no writes because a sync failed ({detail}); reopen it")]
     Poisoned { detail: String },
     /// A setting would lose data.
     #[error("unsafe setting {setting}: {remedy}")]

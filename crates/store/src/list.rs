@@ -58,7 +58,7 @@ pub struct Cursor(pub StreamNumber);
 
 /// A text is not a cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the cursor is not one that a list returned; start the list again without it")]
+#[error("invalid cursor; start the list again without a cursor")]
 pub struct InvalidCursor;
 
 impl fmt::Display for Cursor {

@@ -58,7 +58,7 @@ pub enum Refusal {
     #[error("the stream is not closed")]
     Open,
     /// Another stream has superseded this one.
-    #[error("another stream has superseded it")]
+    #[error("the stream was superseded by another")]
     Superseded,
     /// The stream has more records than the author of the commit has read.
     #[error("the stream ends at record {0}")]
@@ -78,9 +78,9 @@ pub enum Refusal {
     InboxGrew { missed: Vec<Entry> },
     #[error("the run holds {0} unconsumed events")]
     TooManyEvents(u64),
-    #[error("a row exists that must not")]
+    #[error("a row exists that must not exist")]
     RowPresent(Box<Row>),
-    #[error("a row does not exist that must")]
+    #[error("a required row does not exist")]
     RowAbsent,
     #[error("a row has changed")]
     RowChanged,
@@ -88,7 +88,7 @@ pub enum Refusal {
     #[error("the store's clock shows {0}")]
     TooEarly(Timestamp),
     /// The stream, or a row that a guard names, cannot be read.
-    #[error("it cannot be judged: {0}")]
+    #[error("the commit cannot be judged: {0}")]
     Unreadable(StoreError),
 }
 

@@ -128,7 +128,7 @@ impl SharedKey {
 /// The time of the commit that put a row, by the store's own clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CommitTime {
-    /// The row has no such time.
+    /// The row has no commit time.
     #[default]
     Absent,
     /// The store fills it in. Stored rows never have this value.

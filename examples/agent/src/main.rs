@@ -67,13 +67,16 @@ async fn answer(run: &Handle<Agent>, question: &RpcRequested) -> Result<(), Fail
     if !open.iter().any(|rpc| rpc.rpc_id == question.rpc_id) {
         return Ok(());
     }
-    let asked: ApproveTool = question.args.decode()?;
+    let request: ApproveTool = question.args.decode()?;
     let word = if std::io::stdin().is_terminal() {
-        let prompt = format!("  {} {}: y, n, or s to stop? ", asked.tool, asked.arguments);
+        let prompt = format!(
+            "  {} {}: y, n, or s to stop? ",
+            request.tool, request.arguments
+        );
         tokio::task::spawn_blocking(move || read_word(&prompt)).await??
     } else {
         // Without a terminal, approve everything except mail to everyone.
-        let is_fine = asked.tool != "send_mail";
+        let is_fine = request.tool != "send_mail";
         (if is_fine { "y" } else { "n" }).to_owned()
     };
     let verdict = match word.as_str() {

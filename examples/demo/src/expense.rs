@@ -178,9 +178,9 @@ mod tests {
         run.wait_within(secs(1)).await.unwrap_err();
         let open = run.inspect().await.unwrap().overview.rpcs;
         assert_eq!(open[0].method.as_str(), "approveExpense");
-        let asked =
+        let arguments =
             r#"{"amount":1500,"description":"Team dinner","submittedBy":"alice@example.com"}"#;
-        assert_eq!(open[0].args.as_str(), asked);
+        assert_eq!(open[0].args.as_str(), arguments);
         (engine, run, open[0].rpc_id.clone())
     }
 

@@ -53,14 +53,14 @@ pub(crate) async fn buys_a_teapot(shop: &str) -> anyhow::Result<()> {
 
 /// The shop's staff requests the token for the customer. A real shop would do this at login.
 async fn token(shop: &Connection) -> anyhow::Result<MintedToken> {
-    let asked = MintToken {
+    let request = MintToken {
         run: "teapot-1".to_owned(),
         view: View::Full,
         rpcs: Vec::new(),
         events: vec!["delivered".to_owned()],
         lifetime: Some("5m".to_owned()),
     };
-    let call = Call::post("flows/tokens").json(&asked)?;
+    let call = Call::post("flows/tokens").json(&request)?;
     let answer = shop.send(call.header(STAFF, "grace")).await?;
     Ok(answer.json()?)
 }

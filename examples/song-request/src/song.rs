@@ -38,7 +38,7 @@ pub struct SongRequestInput {
 
 /// The input is not a link to a track.
 #[derive(Debug, thiserror::Error)]
-#[error("`{0}` is no link to a Spotify track")]
+#[error("`{0}` is not a link to a Spotify track")]
 pub struct InvalidUrl(String);
 
 impl Workflow for SongRequest {

@@ -169,7 +169,7 @@ struct Edge {
 
 fn edges(text: &str) -> Vec<Edge> {
     // A dependency may be one line, several dotted lines or a table: collect its parts.
-    let mut said: BTreeMap<&str, (usize, String)> = BTreeMap::new();
+    let mut declared: BTreeMap<&str, (usize, String)> = BTreeMap::new();
     for entry in manifest::entries(text) {
         let (name, attribute) = match entry.section.rsplit_once('.') {
             _ if is_dependency_table(entry.section) => match entry.key.split_once('.') {
@@ -181,7 +181,7 @@ fn edges(text: &str) -> Vec<Edge> {
             }
             _ => continue,
         };
-        let (_, attributes) = said.entry(name).or_insert((entry.line, String::new()));
+        let (_, attributes) = declared.entry(name).or_insert((entry.line, String::new()));
         attributes.push_str(&attribute.replace(' ', ""));
         attributes.push(',');
     }
@@ -197,7 +197,7 @@ fn edges(text: &str) -> Vec<Edge> {
             is_optional: attributes.contains("optional=true"),
         })
     };
-    said.into_iter().filter_map(edge).collect()
+    declared.into_iter().filter_map(edge).collect()
 }
 
 fn is_dependency_table(section: &str) -> bool {

@@ -27,24 +27,24 @@ fn check_with(repository: &Repository, exceptions: &[Exception]) -> Vec<Problem>
     let mut needed = BTreeSet::new();
     for name in repository.crates() {
         for (folder, cycle) in Modules::of(repository, name).cycles() {
-            let place = [vec![name.to_owned()], folder].concat().join("/");
-            if let Some((allowed, _)) = exceptions.iter().find(|row| row.0 == place) {
+            let path = [vec![name.to_owned()], folder].concat().join("/");
+            if let Some((allowed, _)) = exceptions.iter().find(|row| row.0 == path) {
                 needed.insert(*allowed);
                 continue;
             }
             let names = cycle.join(", ");
             let message = format!("modules import each other in a cycle: {names}");
-            problems.push(Problem::of(&format!("crates/{place}"), message));
+            problems.push(Problem::of(&format!("crates/{path}"), message));
         }
     }
-    for (place, reason) in exceptions {
-        let (name, _) = place.split_once('/').unwrap_or((place, ""));
-        // The repositories in the tests of other rules are not whole crates.
+    for (path, reason) in exceptions {
+        let (name, _) = path.split_once('/').unwrap_or((path, ""));
+        // The repositories in the tests of other rules contain incomplete crates.
         let has_root = |file| repository.contains(&format!("crates/{name}/src/{file}"));
         let exists = has_root("lib.rs") || has_root("main.rs");
-        if exists && (!needed.contains(place) || reason.is_empty()) {
+        if exists && (!needed.contains(path) || reason.is_empty()) {
             let message = "needs no exception from the rule on module cycles, or has no reason";
-            problems.push(Problem::of(&format!("crates/{place}"), message));
+            problems.push(Problem::of(&format!("crates/{path}"), message));
         }
     }
     problems

@@ -17,7 +17,7 @@ fn repository(files: &[(&str, &str)]) -> Repository {
 }
 
 /// Problems as `path:line`, and the start of their message where it matters.
-fn places(problems: &[Problem]) -> Vec<String> {
+fn positions(problems: &[Problem]) -> Vec<String> {
     problems
         .iter()
         .map(|problem| format!("{}:{}", problem.path, problem.line))
@@ -27,7 +27,7 @@ fn places(problems: &[Problem]) -> Vec<String> {
 #[track_caller]
 fn expect(check: fn(&Repository) -> Vec<Problem>, files: &[(&str, &str)], expected: &[&str]) {
     let problems = check(&repository(files));
-    assert_eq!(places(&problems), expected, "{problems:#?}");
+    assert_eq!(positions(&problems), expected, "{problems:#?}");
 }
 
 #[track_caller]
@@ -173,7 +173,7 @@ fn long_files_need_a_reason_and_very_long_files_have_none() {
         },
     ];
     let problems = file_length::check_with(&repository(&files), &table);
-    assert_eq!(places(&problems), ["src/too_long.rs:0"]);
+    assert_eq!(positions(&problems), ["src/too_long.rs:0"]);
     expect_message(&problems, "hard limit");
 }
 
@@ -192,7 +192,7 @@ fn an_exception_that_is_not_needed_or_not_explained_is_a_problem() {
     ];
     let problems = file_length::check_with(&repository(&files), &table);
     assert_eq!(
-        places(&problems),
+        positions(&problems),
         ["src/fits.rs:0", "src/gone.rs:0", "src/gone.rs:0"]
     );
     expect_message(&problems, "without a reason");
@@ -210,7 +210,7 @@ fn a() {
     todo!();
     unimplemented!("x");
     std::todo!();
-    let said = "todo!() #[ignore]";
+    let text = "todo!() #[ignore]";
     let raw = r#"say "todo!()" "#;
     my_todo!();
     /* nested /* */ unimplemented!() */
@@ -324,7 +324,7 @@ fn after() { std::thread::sleep(PAUSE); }
         ("src/awake.rs", ""),
     ];
     let problems = sleeping::check_with(&repository(&files), &table);
-    assert_eq!(places(&problems), ["src/awake.rs:0"]);
+    assert_eq!(positions(&problems), ["src/awake.rs:0"]);
 }
 
 #[test]
@@ -502,10 +502,10 @@ everstep = { workspace = true }
 workspace = true
 ";
     let path = "crates/machine/Cargo.toml";
-    let mut places = places(&layers::check(&repository(&[(path, machine)])));
-    places.sort();
+    let mut positions = positions(&layers::check(&repository(&[(path, machine)])));
+    positions.sort();
     let broken = ["11", "13", "5", "7"].map(|line| format!("{path}:{line}"));
-    assert_eq!(places, broken);
+    assert_eq!(positions, broken);
 
     let unknown = "[package]\nname = \"everstep-extra\"\n";
     expect(
@@ -547,12 +547,12 @@ fn a() { Violation::of(4, \"invariant 50\"); Violation::of(0, x); Violation::of(
     };
     let cited = [1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12];
     assert_eq!(of(&[1, 2, 3], &cited), []);
-    assert_eq!(places(&of(&[1, 3], &cited)), ["crates/sim/src/a.rs:3"]);
+    assert_eq!(positions(&of(&[1, 3], &cited)), ["crates/sim/src/a.rs:3"]);
     let problems = of(&[1, 2, 3, 4], &cited);
-    assert_eq!(places(&problems), ["docs/behaviours.md:4"]);
+    assert_eq!(positions(&problems), ["docs/behaviours.md:4"]);
     expect_message(&problems, "does not cite `B4`");
     let problems = of(&[1, 2, 3, 3], &cited);
-    assert_eq!(places(&problems), ["docs/behaviours.md:4"]);
+    assert_eq!(positions(&problems), ["docs/behaviours.md:4"]);
     expect_message(&problems, "twice");
     let problems = of(&[1, 2, 3], &[1, 2, 3, 5, 7, 8, 9, 10, 12, 13]);
     let expected = [
@@ -560,7 +560,7 @@ fn a() { Violation::of(4, \"invariant 50\"); Violation::of(0, x); Violation::of(
         "crates/sim/src/a.rs:4",
         "docs/invariants.md:10",
     ];
-    assert_eq!(places(&problems), expected);
+    assert_eq!(positions(&problems), expected);
 
     let harmless = [
         ("docs/invariants.md", "- **1** x"),

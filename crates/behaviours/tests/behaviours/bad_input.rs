@@ -11,7 +11,7 @@ use crate::support::{Ping, failure, for_each_store, json, ok, start};
 
 type Code = fn(Ctx) -> std::pin::Pin<Box<dyn Future<Output = Result<()>> + Send>>;
 
-/// How a run of this code fails.
+/// Runs this code and returns its failure.
 fn fails_with(code: Code, check: impl Fn(&Failure)) {
     for_each_store(async |store| {
         let test = store
@@ -188,7 +188,7 @@ fn bad_events_are_refused_and_store_nothing() {
         test.journal(&run)
             .await
             .assert_kinds(&["created", "waiting"]);
-        // What does not fit the waiting code is its failure, as nothing was declared.
+        // The event is not declared, so a payload of the wrong type fails the code that waits for it.
         run.send_by_name("ping", json("seven"), None).await.unwrap();
         assert!(failure(&run).await.is(ErrorCode::Undecodable));
     });

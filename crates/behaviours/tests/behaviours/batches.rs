@@ -1,4 +1,4 @@
-//! Many starts at once, and events with what is known about them.
+//! Batches of starts, and events with their metadata.
 
 use everstep::journal::Timestamp;
 use everstep::{AnyEvent, Ctx, ErrorCode, Result, Workflow, Workflows, hours, secs};

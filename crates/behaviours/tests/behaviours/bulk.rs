@@ -10,7 +10,7 @@ use crate::support::{for_each_store, json};
 
 // B150, B183
 #[test]
-fn every_run_of_a_filter_is_dealt_with_and_reported_on() {
+fn every_matching_run_is_processed_and_reported() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -92,7 +92,7 @@ fn all_failed_runs_of_a_workflow_are_recovered_together() {
                 .unwrap();
         }
         test.advance(secs(5)).await;
-        // The next release has a bank.
+        // In the next release, the bank is available.
         test.redeploy(|setup| {
             setup.workflows(Workflows::new().function(
                 "w",

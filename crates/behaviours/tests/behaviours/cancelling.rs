@@ -1,4 +1,4 @@
-//! Cancelling: in good order, with the first reason, wherever the run is.
+//! Cancelling: orderly, with the reason of the first request, in every state of the run.
 
 use everstep::control::{Because, Effect};
 use everstep::journal::Body;
@@ -157,17 +157,17 @@ fn a_request_records_its_actor_its_reason_and_whether_to_undo() {
         let run = start(&test).await;
         run.cancel().reason("why").by("alice").await.unwrap();
         let journal = test.journal(&run).await;
-        let asked = journal
+        let request = journal
             .entries()
             .iter()
             .find_map(|entry| match &entry.record.body {
-                Body::CancelRequested(asked) => Some(asked.clone()),
+                Body::CancelRequested(request) => Some(request.clone()),
                 _ => None,
             });
-        let asked = asked.unwrap();
-        assert_eq!(asked.by.as_deref(), Some("alice"));
-        assert_eq!(asked.reason.as_deref(), Some("why"));
-        assert!(asked.rollback);
+        let request = request.unwrap();
+        assert_eq!(request.by.as_deref(), Some("alice"));
+        assert_eq!(request.reason.as_deref(), Some("why"));
+        assert!(request.rollback);
     });
 }
 

@@ -1,4 +1,4 @@
-//! Close policies: when its parent stops waiting, a child is cancelled, ended at once, or continues.
+//! Close policies: when its parent stops waiting, a child is cancelled, is terminated, or continues.
 
 use everstep::journal::record::ParentClose;
 use everstep::testing::TestEngine;
@@ -13,7 +13,7 @@ use crate::support::{
 /// Why a parent stops waiting.
 const WAYS: [&str; 5] = ["returns", "fails", "times out", "drops", "deadline"];
 
-/// Stops waiting for its child `c` in one of several ways, then is over a minute later.
+/// Stops waiting for its child `c` in one of several ways, and ends a minute later.
 async fn parent(ctx: Ctx, (way, policy): (String, ParentClose)) -> Result<()> {
     let child = || {
         ctx.child_by_name("c", json(&2))
@@ -51,7 +51,7 @@ async fn parent(ctx: Ctx, (way, policy): (String, ParentClose)) -> Result<()> {
     }
 }
 
-/// Waits for an hour, with a child of its own if it is to have one.
+/// Waits for an hour, optionally with a child.
 async fn child(ctx: Ctx, generations: u32) -> Result<()> {
     let rest = ctx.sleep("rest", hours(1));
     if generations > 1 {

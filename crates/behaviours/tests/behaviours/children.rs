@@ -12,7 +12,7 @@ use crate::support::{
     start_with,
 };
 
-/// Doubles a number, in its own time.
+/// Doubles a number after a delay.
 struct Double;
 
 impl Workflow for Double {
@@ -31,7 +31,7 @@ async fn doubled(ctx: Ctx, n: u32) -> Result<u32> {
     ctx.child::<Double>(&once).await
 }
 
-/// How many runs of a workflow there are.
+/// Returns the number of runs of a workflow.
 async fn count(test: &TestEngine, workflow: &str) -> usize {
     let page = test.list().workflow(workflow).limit(1_000).await.unwrap();
     page.runs.len()
@@ -109,8 +109,8 @@ fn a_child_can_be_named_and_tagged_and_started_by_name() {
         let page = test.list().tag("red").await.unwrap();
         assert_eq!(page.runs[0].id.as_str(), "mine");
         let journal = test.journal(&run).await;
-        let place = journal.entries()[1].record.body.location().unwrap();
-        assert_eq!(place.to_string(), "the child:0");
+        let location = journal.entries()[1].record.body.location().unwrap();
+        assert_eq!(location.to_string(), "the child:0");
     });
 }
 

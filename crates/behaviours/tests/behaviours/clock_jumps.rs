@@ -1,4 +1,4 @@
-//! Clocks that are set back and forward: timers fire late at most, and never by hours.
+//! Clocks that jump back and forward: timers never fire early, and never hours late.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ fn a_node_whose_clock_was_set_back_still_finds_the_timers_of_a_dead_node() {
         let survivor = node(&store, &ahead).await;
         tokio::time::sleep(secs(1)).await;
         ahead.set_clock_error(0);
-        // No hint passes between the two: each has a bus of its own.
+        // Each node has its own bus, so that no hint passes between them.
         let other = node(&store, &right).await;
         let run = other.start_by_name("nap", json(&())).id("r").await.unwrap();
         tokio::time::sleep(secs(1)).await;

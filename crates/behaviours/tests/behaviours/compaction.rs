@@ -1,4 +1,4 @@
-//! What loops leave in the journal: the last iterations, and whatever is still needed. Nothing else may be missing.
+//! Compaction of loops: the journal keeps the last iterations and every record that is still needed.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::support::{Ping, for_each_store, json, ok, output, ping, restart, start, start_with};
 
-/// So many iterations of one step, of which so many are kept.
+/// A loop with one step per iteration. The journal keeps the last `keep` iterations.
 async fn count(ctx: Ctx, (times, keep): (u64, u32)) -> Result<u64> {
     let body = |ctx: Ctx, n: u64| async move {
         let n = ctx.step("count", || ok(n + 1)).await?;
@@ -26,7 +26,7 @@ async fn count(ctx: Ctx, (times, keep): (u64, u32)) -> Result<u64> {
     ctx.repeat("count", 0, body).keep(keep).await
 }
 
-/// The iterations of root loops that a journal still holds steps of.
+/// Returns the iterations of root loops whose steps are still in the journal.
 fn iterations(journal: &[Entry]) -> BTreeSet<u64> {
     let locations = journal.iter().filter_map(|entry| match &entry.record.body {
         Body::StepCompleted(record) => Some(&record.location),
@@ -43,7 +43,7 @@ fn iterations(journal: &[Entry]) -> BTreeSet<u64> {
 
 // B105
 #[test]
-fn the_last_iterations_stay_also_when_the_loop_is_over() {
+fn the_last_iterations_are_kept_after_the_loop_has_ended() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -126,7 +126,7 @@ fn each_record_is_dropped_once_and_in_ranges() {
                 assert!(record.gaps.len() <= 1, "{record:?}");
             }
         }
-        // The reader may come too late for most of them: they are dropped themselves.
+        // The reader may miss most of them, because they are dropped too.
         assert!(drops >= 2, "{drops}");
     });
 }
@@ -137,7 +137,7 @@ impl Event for Stop {
     const NAME: &'static str = "stop";
 }
 
-/// Takes an event in each iteration; another wait takes some of the same name meanwhile.
+/// Takes an event in each iteration, while another wait takes some events with the same name.
 async fn shared_events(ctx: Ctx, times: u32) -> Result<(Vec<u32>, u32)> {
     let looped = async {
         let body = |ctx: Ctx, mut got: Vec<u32>| async move {
@@ -260,7 +260,7 @@ fn a_gap_that_no_loop_names_is_damage() {
         output::<u64>(&run).await;
         run.journal().await.unwrap()
     });
-    // Whole, as entries and as lines of text.
+    // The complete journal, as entries and as lines of text.
     let lines = journal_to_lines(&journal).unwrap();
     let read = journal_from_lines(&lines).unwrap();
     assert_eq!(read, journal);
@@ -320,7 +320,7 @@ fn overviews_and_tails_show_what_is_left() {
     });
 }
 
-/// Twelve iterations whose steps can be undone. The sixth undoes all there is.
+/// Twelve iterations whose steps can be undone. The sixth undoes all earlier steps.
 async fn undoable(ctx: Ctx, has_rollback: bool) -> Result<u32> {
     let body = |ctx: Ctx, n: u32| async move {
         let n = ctx
@@ -340,7 +340,7 @@ async fn undoable(ctx: Ctx, has_rollback: bool) -> Result<u32> {
 }
 
 #[test]
-fn iterations_that_may_have_to_be_undone_stay_until_they_are() {
+fn iterations_with_possible_undos_are_kept_until_they_are_undone() {
     for_each_store(async |store| {
         let test = store
             .engine()

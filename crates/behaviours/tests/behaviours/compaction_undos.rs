@@ -13,7 +13,7 @@ use everstep_model::Segment;
 
 use crate::support::{failure, for_each_store, json, ok, output, start};
 
-/// A step whose undo works the second time, so long after the first.
+/// A step whose undo succeeds at the second attempt, after this delay.
 async fn undone_after(ctx: &Ctx, ms: u64) -> Result<()> {
     let tried = Arc::new(AtomicBool::new(false));
     ctx.step("do", || ok(()))
@@ -33,7 +33,7 @@ fn until(times: u32, n: u32) -> ControlFlow<u32, u32> {
     }
 }
 
-/// The iterations of a root loop that a journal still holds something of.
+/// Returns the iterations of a root loop of which the journal still has records.
 fn kept(journal: &[Entry], name: &str) -> BTreeSet<u64> {
     let locations = journal
         .iter()
@@ -78,7 +78,7 @@ fn an_iteration_is_kept_as_long_as_another_one_that_awaited_its_undo() {
     });
 }
 
-/// A rollback is given up before the undo is done that it waited for.
+/// Abandons a rollback before the undo that it waits for has completed.
 async fn gives_up(ctx: Ctx, (): ()) -> Result<String> {
     let warming = ctx.repeat("warming", 0, |ctx: Ctx, n| async move {
         ctx.step("up", || ok(())).await?;
@@ -125,7 +125,7 @@ fn an_iteration_whose_undo_was_awaited_and_failed_is_kept() {
     });
 }
 
-/// An outer iteration has undone what the iterations inside it did.
+/// Undoes the steps of inner iterations in the outer iteration.
 async fn nested(ctx: Ctx, (): ()) -> Result<u32> {
     let outer = ctx.repeat("outer", 0, |ctx: Ctx, n| async move {
         let inner = ctx.repeat("inner", 0, |ctx: Ctx, n| async move {
@@ -156,7 +156,7 @@ fn an_iteration_is_dropped_with_those_inside_it_that_it_had_undone() {
     });
 }
 
-/// Undoes something in an iteration that is dropped later, rests, and fails.
+/// Rolls back in an iteration that is dropped later, then sleeps and fails.
 async fn fails_later(ctx: Ctx, (): ()) -> Result<u32> {
     let rolled = ctx.repeat("rolled", 0, |ctx: Ctx, n| async move {
         if n == 0 {

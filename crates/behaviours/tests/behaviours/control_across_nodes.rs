@@ -36,7 +36,7 @@ async fn endless(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
     .await
 }
 
-/// Two nodes on one store; with one bus, or with one each, so that no hint ever comes through.
+/// Two nodes on one store, with a shared bus, or with one bus each so that no hint arrives.
 async fn pair(shared_bus: bool) -> Pair {
     let clock = Arc::new(VirtualRuntime::new(0));
     let store = MemoryStore::new(clock);
@@ -176,7 +176,7 @@ fn a_step_of_another_node_is_skipped_once_and_for_all() {
         pass(secs(1)).await;
         let run_here = pair.office.run("r").await.unwrap();
         run_here.skip_step("long").result(&100).await.unwrap();
-        // Without hints it is the sweep that finds the run without an executor.
+        // Without hints, the sweep finds the run without an executor.
         pass(minutes(2)).await;
         assert_eq!(run.status().await.unwrap(), RunStatus::Completed);
         assert_eq!(output::<u32>(&run).await, 102);
@@ -261,13 +261,13 @@ fn waiting_on_another_node_returns_the_end_and_every_record() {
             }
             count
         };
-        let told = async {
+        let ping_later = async {
             pass(hours(2)).await;
             ping(&pair.worker.run("r").await.unwrap(), 5).await;
         };
-        let both = async { tokio::join!(run.wait_json(), tail, told) };
-        let heard = tokio::time::timeout(hours(3), both).await;
-        let (end, count, ()) = heard.unwrap_or_else(|_| panic!("hints: {hints}"));
+        let all = async { tokio::join!(run.wait_json(), tail, ping_later) };
+        let finished = tokio::time::timeout(hours(3), all).await;
+        let (end, count, ()) = finished.unwrap_or_else(|_| panic!("hints: {hints}"));
         assert_eq!(end.unwrap().as_str(), "5");
         assert_eq!(count, run.journal().await.unwrap().len());
     });
@@ -299,7 +299,7 @@ async fn works_and_retries(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
 
 // B155
 #[test]
-fn a_run_cancelled_while_its_node_shuts_down_does_not_sleep_on() {
+fn a_run_cancelled_while_its_node_shuts_down_does_not_stay_suspended() {
     virtual_time(async {
         let store = MemoryStore::new(Arc::new(VirtualRuntime::new(0)));
         let bus = LocalBus::new();

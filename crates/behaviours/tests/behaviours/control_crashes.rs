@@ -16,7 +16,7 @@ use everstep_store_testkit::{Fault, Faulty};
 use crate::control_support::slow;
 use crate::support::{json, output};
 
-/// A store whose calls of `commit` hang after so many, once the number is set.
+/// A store whose calls of `commit` hang after a number of commits, once that number is set.
 fn stopping(store: MemoryStore) -> (Arc<Faulty>, Arc<Mutex<Option<u32>>>) {
     let left: Arc<Mutex<Option<u32>>> = Arc::default();
     let commits = left.clone();
@@ -159,7 +159,7 @@ fn an_interrupted_restart_can_be_repeated() {
             let run = engine.run("r").await.unwrap();
             match send(&run, requested).await {
                 Ok(()) => {}
-                // It was done, and the new generation has not come to that place yet.
+                // The step was done, and the new generation has not reached it yet.
                 Err(error) if error.code() == ErrorCode::UnknownOperation => {
                     assert_eq!(run.generation().await.unwrap(), Generation(2));
                 }

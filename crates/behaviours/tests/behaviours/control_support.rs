@@ -1,11 +1,11 @@
-//! What the tests of control verbs share.
+//! Shared by the tests of control verbs.
 
 use everstep::testing::TestEngine;
 use everstep::{AnyEvent, Ctx, Error, Event, Result, RunHandle, RunStatus, millis, secs};
 
 use crate::support::Ping;
 
-/// Work that takes so many milliseconds.
+/// Work that takes a number of milliseconds.
 pub(crate) async fn slow<T>(ms: u64, value: T) -> Result<T> {
     tokio::time::sleep(millis(ms)).await;
     Ok(value)

@@ -21,7 +21,7 @@ use crate::support::{Seen, json};
 /// The number of checks after which a run counts as endless.
 const LOOKS_MAX: u32 = 5_000;
 /// The interval of the checks.
-const LOOK_EVERY: Duration = millis(5);
+const CHECK_INTERVAL: Duration = millis(5);
 
 /// How many cases are run at once.
 const THREADS: usize = 8;
@@ -40,7 +40,7 @@ pub(crate) struct Ended {
 /// Something that is put into the run's inbox when its journal first shows a line.
 type Reaction = (&'static str, Body);
 
-/// A workflow `w`, and what is done to its run `r` from outside.
+/// A workflow `w`, and the requests to its run `r`.
 pub(crate) struct CrashPoints<C> {
     code: C,
     options: Options,
@@ -124,11 +124,11 @@ where
         };
         let commits = virtual_time(run_case(&case, medium, plan));
         let ended = ended.lock().unwrap().take();
-        (ended.expect("it was told to its end"), commits)
+        (ended.expect("the case was driven to its end"), commits)
     }
 }
 
-/// Watches the run until it has ended, and puts into its inbox what is to be put there.
+/// Watches the run until it has ended, and appends the planned records to its inbox.
 async fn watch(
     scene: &Scene,
     run: &RunHandle,
@@ -143,12 +143,12 @@ async fn watch(
         if status.is_terminal() {
             return (status, journal);
         }
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(CHECK_INTERVAL).await;
     }
     panic!("the run never ended: {}", run.why().await.unwrap());
 }
 
-/// What is put into the inbox now; it is put there once, whichever process is there.
+/// Returns the records to append to the inbox now. Each is appended once, over all processes.
 fn next_reaction(reactions: &Mutex<Vec<Reaction>>, journal: &JournalView) -> Option<Body> {
     let mut reactions = reactions.lock().unwrap();
     let (line, _) = reactions.first()?;
@@ -156,7 +156,7 @@ fn next_reaction(reactions: &Mutex<Vec<Reaction>>, journal: &JournalView) -> Opt
     is_due.then(|| reactions.remove(0).1)
 }
 
-/// Appends to the inbox of run `r`, past the engine.
+/// Appends to the inbox of run `r` in the store, bypassing the engine.
 pub(crate) async fn append_to_inbox(
     store: &dyn Store,
     clock: &dyn Clock,

@@ -1,7 +1,8 @@
-//! Declared workflows: what they do not accept is refused before it is stored. Rpcs and their answers.
+//! Declared workflows: input and events that they do not accept are refused before they are stored. Rpcs and their
+//! answers.
 //!
-//! What does not fit a type is refused where the type is. A server knows the types of workflows in workers by their schemas alone
-//! (`schemas.rs`).
+//! Values that do not match a type are refused by the process that has the type. For workflows in workers, the server
+//! has only their schemas (`schemas.rs`).
 
 use everstep::operation::RpcId;
 use everstep::testing::TestEngine;
@@ -61,7 +62,7 @@ async fn payment(store: &TestStore) -> (TestEngine, Handle<Payment>) {
 }
 
 /// A payment that waits for its confirmation.
-async fn asked(store: &TestStore) -> (TestEngine, Handle<Payment>, RpcId) {
+async fn payment_with_open_rpc(store: &TestStore) -> (TestEngine, Handle<Payment>, RpcId) {
     let (test, run) = payment(store).await;
     run.send(&Approval {
         by: "ada".to_owned(),
@@ -111,7 +112,7 @@ fn events_that_are_not_declared_or_do_not_fit_are_refused_and_not_stored() {
 #[test]
 fn an_open_rpc_shows_its_method_and_arguments() {
     for_each_store(async |store| {
-        let (_test, run, rpc) = asked(store).await;
+        let (_test, run, rpc) = payment_with_open_rpc(store).await;
         let open = run.inspect().await.unwrap().overview.rpcs;
         assert_eq!(
             (open.len(), open[0].method.as_str(), open[0].args.as_str()),
@@ -129,7 +130,7 @@ fn an_open_rpc_shows_its_method_and_arguments() {
 #[test]
 fn the_first_answer_wins_and_later_ones_change_nothing() {
     for_each_store(async |store| {
-        let (mut test, run, rpc) = asked(store).await;
+        let (mut test, run, rpc) = payment_with_open_rpc(store).await;
         let (first, second) = tokio::join!(run.answer(&rpc, &true), run.answer(&rpc, &false));
         first.unwrap();
         assert_eq!(second.unwrap_err().code(), ErrorCode::RpcNotOpen);
@@ -152,7 +153,7 @@ fn the_first_answer_wins_and_later_ones_change_nothing() {
 #[test]
 fn an_answer_after_the_run_moved_on_is_refused() {
     for_each_store(async |store| {
-        let (mut test, run, rpc) = asked(store).await;
+        let (mut test, run, rpc) = payment_with_open_rpc(store).await;
         test.advance(hours(1)).await;
         assert_eq!(
             run.answer(&rpc, &true).await.unwrap_err().code(),
@@ -170,7 +171,7 @@ fn an_answer_after_the_run_moved_on_is_refused() {
 #[test]
 fn an_answer_that_does_not_fit_is_refused_and_the_rpc_stays_open() {
     for_each_store_in_process(async |store| {
-        let (test, run, rpc) = asked(store).await;
+        let (test, run, rpc) = payment_with_open_rpc(store).await;
         let error = run.answer(&rpc, &"perhaps").await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::SchemaMismatch);
         assert_eq!(test.journal(&run).await.count("rpc_answered"), 0);
@@ -182,7 +183,7 @@ fn an_answer_that_does_not_fit_is_refused_and_the_rpc_stays_open() {
 #[test]
 fn an_rpc_that_was_never_made_accepts_no_answer() {
     for_each_store(async |store| {
-        let (_test, run, _) = asked(store).await;
+        let (_test, run, _) = payment_with_open_rpc(store).await;
         let error = run
             .answer(&RpcId("rpc_0000000000000000".into()), &true)
             .await

@@ -1,4 +1,4 @@
-//! Deleting runs, one by one, in bulk, and by age: nothing is left, and the id can be used anew.
+//! Deleting runs, one by one, in bulk, and by age: nothing is left, and the id can be reused.
 
 use std::sync::{Arc, OnceLock};
 
@@ -118,7 +118,7 @@ fn a_run_that_deletes_itself_stops() {
 
 // B153
 #[test]
-fn a_batch_reports_on_each_id_and_deals_with_duplicates_once() {
+fn a_deletion_in_bulk_reports_each_id_and_processes_duplicates_once() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -222,7 +222,7 @@ fn retention_works_in_the_background() {
 
 // B154
 #[test]
-fn a_run_that_cannot_be_deleted_keeps_no_other() {
+fn a_run_that_cannot_be_deleted_does_not_prevent_other_deletions() {
     for_each_store(async |store| {
         // A run that starts a child of an unknown workflow stays until the start is delivered.
         let code = |ctx: Ctx<AnyEvent>, owes: bool| async move {
@@ -262,7 +262,7 @@ fn a_run_that_cannot_be_deleted_keeps_no_other() {
     });
 }
 
-/// Found by the simulation (seed 594 of its first day).
+/// Found by the simulation.
 // B154
 #[test]
 fn a_run_that_is_revived_while_it_expires_is_neither_ended_nor_deleted() {
@@ -281,7 +281,7 @@ fn a_run_that_is_revived_while_it_expires_is_neither_ended_nor_deleted() {
         ping(&run, 1).await;
         output::<u32>(&run).await;
         test.advance(secs(2)).await;
-        // Both are on their way at once: whichever comes second finds what the first has left.
+        // Both requests are in flight at once, so the second one finds the state that the first one leaves.
         let revived = std::future::IntoFuture::into_future(run.restart());
         let (revived, expired) = tokio::join!(revived, test.apply_retention());
         let expired = expired.unwrap();
@@ -293,7 +293,7 @@ fn a_run_that_is_revived_while_it_expires_is_neither_ended_nor_deleted() {
     });
 }
 
-/// Found by the simulation (seed 907 of its first day).
+/// Found by the simulation.
 // B153
 #[test]
 fn a_run_with_the_id_of_a_deleted_one_gets_the_result_of_an_ended_child() {

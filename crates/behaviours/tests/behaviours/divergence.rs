@@ -1,4 +1,5 @@
-//! Code that changed under a running workflow: parked before it does anything, and resumed when it fits again.
+//! Code that changed under a running workflow: the run is parked before the code has effects, and continues when the
+//! code matches again.
 
 use everstep::{Ctx, ErrorCode, Result, RunStatus, Workflows, hours, minutes};
 

@@ -1,4 +1,4 @@
-//! Further forms of events: any of several, batches, attempts without waiting, and replies to senders that wait.
+//! Other ways to receive events: any of several, batches, without waiting, and with a reply to a waiting sender.
 
 use everstep::errors::RequestError;
 use everstep::inspect::Reason;

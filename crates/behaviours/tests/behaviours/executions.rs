@@ -135,7 +135,7 @@ fn a_step_that_failed_in_one_pass_is_tried_again_in_the_next() {
             .start()
             .await;
         let run = start(&test).await;
-        test.advance(into_the_pause()).await;
+        test.advance(second_pass_delay_midpoint()).await;
         assert_eq!(run.status().await.unwrap(), RunStatus::Retrying);
         let why = run.why().await.unwrap().to_string();
         assert!(
@@ -150,8 +150,8 @@ fn a_step_that_failed_in_one_pass_is_tried_again_in_the_next() {
     });
 }
 
-/// One second of the step's own backoff, and one of the two seconds before the second pass.
-fn into_the_pause() -> std::time::Duration {
+/// One second of the step's backoff, and one of the two seconds before the second pass.
+fn second_pass_delay_midpoint() -> std::time::Duration {
     secs(2)
 }
 

@@ -29,8 +29,8 @@ fn line(event: &FailureEvent) -> String {
 #[test]
 fn a_failed_attempt_is_reported_once_with_its_outcome() {
     for_each_store(async |store| {
-        let told = Seen::new();
-        let witness = told.clone();
+        let reports = Seen::new();
+        let witness = reports.clone();
         let mut test = store
             .engine()
             .on_failure(move |event| witness.add(line(event)))
@@ -52,7 +52,7 @@ fn a_failed_attempt_is_reported_once_with_its_outcome() {
         let run = restart(&mut test).await;
         output::<()>(&run).await;
         assert_eq!(
-            told.take(),
+            reports.take(),
             [
                 "s:0 attempt 1 Retrying 1 left, again in Some(1)",
                 "s:0 attempt 2 Retrying 0 left, again in Some(2)",
@@ -66,8 +66,8 @@ fn a_failed_attempt_is_reported_once_with_its_outcome() {
 #[test]
 fn a_failure_outside_a_step_is_reported_as_a_failed_run() {
     for_each_store(async |store| {
-        let told = Seen::new();
-        let witness = told.clone();
+        let reports = Seen::new();
+        let witness = reports.clone();
         let test = store
             .engine()
             .on_failure(move |event| witness.add(line(event)))
@@ -79,7 +79,7 @@ fn a_failure_outside_a_step_is_reported_as_a_failed_run() {
         let run = start(&test).await;
         failure(&run).await;
         test.advance(secs(1)).await;
-        assert_eq!(told.take(), ["run: nothing to do"]);
+        assert_eq!(reports.take(), ["run: nothing to do"]);
     });
 }
 
@@ -87,8 +87,8 @@ fn a_failure_outside_a_step_is_reported_as_a_failed_run() {
 #[test]
 fn a_panicking_hook_has_no_effect_and_receives_the_next_failure() {
     for_each_store(async |store| {
-        let told = Seen::new();
-        let witness = told.clone();
+        let reports = Seen::new();
+        let witness = reports.clone();
         let test = store
             .engine()
             .on_failure(move |event| {
@@ -109,6 +109,6 @@ fn a_panicking_hook_has_no_effect_and_receives_the_next_failure() {
         let run = start(&test).await;
         assert_eq!(output::<u32>(&run).await, 7);
         test.advance(secs(1)).await;
-        assert_eq!(told.take().len(), 2);
+        assert_eq!(reports.take().len(), 2);
     });
 }

@@ -4,13 +4,13 @@ use everstep::{Ctx, Error, ErrorCode, Payload, Result, RunStatus, Workflows, hou
 
 use crate::support::{Ping, failure, for_each_store, json, ok, output, ping, start};
 
-/// Waits for a ping and gives its number.
+/// Waits for a ping and returns its number.
 async fn waits(ctx: Ctx, (): ()) -> Result<u32> {
     let Ping(n) = ctx.event::<Ping>().await?;
     Ok(n)
 }
 
-/// Starts a child and gives what it gave, plus one.
+/// Starts a child and returns its result plus one.
 async fn parent(ctx: Ctx, (): ()) -> Result<u32> {
     let before: u32 = ctx.step("before", || ok(1)).await?;
     let child = ctx.child_by_name("child", Payload::null()).id("c").await?;

@@ -1,4 +1,4 @@
-//! Forks: another run that begins where one was, beside it.
+//! Forks: new runs that continue from a point of another run.
 
 use everstep::inspect::StepStatus;
 use everstep::journal::{Body, Generation};
@@ -70,7 +70,7 @@ fn a_fork_has_all_earlier_results_and_does_not_change_the_original() {
 
 // B151
 #[test]
-fn a_fork_of_a_waiting_run_waits_for_itself() {
+fn a_fork_of_a_waiting_run_waits_independently() {
     for_each_store(async |store| {
         let mut test = store
             .engine()
@@ -110,7 +110,7 @@ fn a_step_in_flight_refuses_the_fork_until_it_has_ended() {
         test.advance(millis(50)).await;
         let refused = run.fork().await.unwrap_err();
         assert_eq!(refused.code(), ErrorCode::WrongState);
-        // The step that is running is what is done again.
+        // The running step is executed again in the fork.
         let fork = run.fork().at("a").await.unwrap();
         assert_eq!(output::<u32>(&fork).await, 3);
         assert_eq!(output::<u32>(&run).await, 3);

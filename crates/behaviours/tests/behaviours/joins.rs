@@ -1,4 +1,4 @@
-//! Joins: branches side by side, each in a scope of its own; all count, and every failure is reported.
+//! Joins: concurrent branches, each in its own scope. All must succeed, and every failure is reported.
 
 use everstep::inspect::StepStatus;
 use everstep::journal::record::BranchesKind;
@@ -134,9 +134,9 @@ fn completed_branches_are_not_run_again_when_the_run_is_rebuilt_in_the_middle() 
         for step in ["a", "b", "c"] {
             assert_eq!(test.calls(step), 1, "{step}");
         }
-        let places = test.journal(&run).await;
+        let journal = test.journal(&run).await;
         assert!(
-            places
+            journal
                 .lines()
                 .contains(&"step_completed outer/nested/inner/waits/c:0".to_owned())
         );
@@ -192,7 +192,7 @@ fn branches_built_at_run_time_keep_the_order_of_their_items_and_the_bound() {
 }
 
 #[test]
-fn each_branch_can_give_its_own_outcome() {
+fn each_branch_can_return_its_own_outcome() {
     for_each_store(async |store| {
         let test = store
             .engine()
@@ -227,7 +227,7 @@ fn each_branch_can_give_its_own_outcome() {
 }
 
 #[test]
-fn a_join_of_nothing_gives_nothing() {
+fn an_empty_join_returns_an_empty_result() {
     for_each_store(async |store| {
         let test = store
             .engine()

@@ -1,4 +1,4 @@
-//! Looking at runs: lists, details, and reasons.
+//! Reading runs: lists, details and reasons.
 
 use everstep::inspect::StepStatus;
 use everstep::{Ctx, Error, Payload, Retry, RunStatus, Workflows, hours, millis, minutes};
@@ -131,7 +131,7 @@ fn pages_have_neither_gaps_nor_repetitions() {
             };
             let page = page.await.unwrap();
             found.extend(page.runs.iter().map(|run| run.id.to_string()));
-            // What is started meanwhile belongs to no later page.
+            // Runs that are started meanwhile are on no later page.
             test.start_by_name("w", Payload::null()).await.unwrap();
             cursor = page.next;
             if cursor.is_none() {

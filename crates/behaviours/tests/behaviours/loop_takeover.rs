@@ -1,4 +1,4 @@
-//! A loop that several nodes take turns in: what one has in memory is no longer in the journal when it is its turn again.
+//! A loop that two nodes execute in turns: records that one node has in memory were dropped from the journal meanwhile.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ async fn add_up(ctx: Ctx, seen: Seen<u64>, node: u64) -> Result<Vec<u32>> {
     ctx.repeat("add", Vec::new(), body).keep(1).await
 }
 
-/// A node with a bus of its own: no hint of the other reaches it.
+/// A node with its own bus, which receives no hints from the other node.
 async fn node(store: &MemoryStore, seen: &Seen<u64>, n: u64) -> Engine {
     let settings = Settings {
         hot_idle_max: hours(100),

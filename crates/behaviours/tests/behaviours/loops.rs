@@ -1,4 +1,4 @@
-//! Loops: their state and result are durable, and what is done in an iteration is done once.
+//! Loops: their state and result are durable, and each iteration is executed once.
 
 use std::ops::ControlFlow;
 
@@ -153,7 +153,7 @@ fn a_loop_without_state_continues_until_it_returns_a_value() {
 
 // B108
 #[test]
-fn an_error_of_the_body_is_the_loops() {
+fn an_error_in_the_body_fails_the_loop() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, (): ()| async move {
             let body = |ctx: Ctx, n: u32| async move {
@@ -214,7 +214,7 @@ fn a_sleep_in_a_loop_does_not_run_earlier_iterations_again() {
     });
 }
 
-/// A loop of loops of plain joins and of first-come choices, each step counted once.
+/// Nested loops with joins and races. Each step is counted once.
 async fn nested(ctx: Ctx, (): ()) -> Result<u32> {
     let outer = |ctx: Ctx, total: u32| async move {
         let inner = |ctx: Ctx, n: u32| async move {
@@ -251,7 +251,7 @@ fn loops_and_branches_inside_a_loop_continue_after_crashes() {
             run = restart(&mut test).await;
         }
         assert_eq!(output::<u32>(&run).await, 48);
-        // Four outer iterations of four inner ones; a crash may cut an attempt short, which is then done again.
+        // Four outer iterations of four inner ones. An attempt that a crash interrupts is repeated.
         for step in ["a", "b", "c"] {
             assert!(test.calls(step) >= 16, "{step}");
         }

@@ -18,7 +18,7 @@ impl Event for Paid {
     const NAME: &'static str = "paid";
 }
 
-/// Adds up what it is paid, until it is paid nothing.
+/// Adds up payments until it receives a payment of 0.
 struct Account;
 
 impl Accepts<Paid> for Account {}
@@ -175,7 +175,7 @@ fn a_run_that_accepts_no_more_events_blocks_no_other_run() {
         assert_eq!(
             output::<u32>(&full).await,
             10_050,
-            "the rest came when there was room"
+            "the rest arrived when there was room"
         );
     });
 }

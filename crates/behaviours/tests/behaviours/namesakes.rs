@@ -1,4 +1,5 @@
-//! Runs that get the id of a deleted one share nothing with it: what they send arrives, and their children are their own.
+//! Runs that reuse the id of a deleted run share nothing with it: their messages arrive, and they have their own
+//! children.
 
 use everstep::journal::record::ParentClose;
 use everstep::testing::TestEngine;
@@ -8,7 +9,7 @@ use everstep::{
 
 use crate::support::{Ping, TestStore, for_each_store, json, output, ping};
 
-/// Gives every number it was sent, once it is sent 0.
+/// Returns the received numbers after it receives 0.
 async fn collects(ctx: Ctx<AnyEvent>, (): ()) -> Result<Vec<u32>> {
     let mut sent = Vec::new();
     loop {
@@ -35,7 +36,7 @@ async fn delegates(ctx: Ctx, number: u32) -> Result<Payload> {
         .await
 }
 
-/// Has the child `mine`, which may be abandoned.
+/// Starts the child `mine`, which may be abandoned.
 async fn has_mine(ctx: Ctx, on_close: ParentClose) -> Result<Payload> {
     ctx.child_by_name("doubles", json(&4))
         .id("mine")
@@ -62,7 +63,7 @@ async fn begin(test: &TestEngine, workflow: &str, number: u32) -> RunHandle {
     run
 }
 
-/// What came to the sink.
+/// Returns the numbers that the sink received.
 async fn collected(sink: &RunHandle) -> Vec<u32> {
     ping(sink, 0).await;
     output(sink).await

@@ -39,7 +39,7 @@ impl Cluster {
         }
     }
 
-    /// A node that knows the workflows `w` (a long step, then a short one), `nap` and `wait`.
+    /// Starts a node with the workflows `w` (a long step, then a short one), `nap` and `wait`.
     async fn node(&self, n: u64) -> Node {
         self.node_with(n, |_| {}).await
     }
@@ -110,13 +110,17 @@ fn the_runs_of_a_crashed_node_continue_on_another_when_its_lease_expires() {
             .unwrap();
         pass(secs(60)).await;
         a.runtime.crash().await;
-        let died = b.runtime.now();
+        let crashed_at = b.runtime.now();
         let run = b.engine.run("r").await.unwrap();
         pass(secs(5)).await;
-        assert_eq!(cluster.seen.take(), [(1, "long")], "its lease still stands");
+        assert_eq!(
+            cluster.seen.take(),
+            [(1, "long")],
+            "its lease is still valid"
+        );
         assert_eq!(output::<(u64, u64)>(&run).await, (2, 2));
         assert_eq!(cluster.seen.take(), [(2, "long"), (2, "short")]);
-        let waited = died.until(b.runtime.now()) - minutes(5);
+        let waited = crashed_at.until(b.runtime.now()) - minutes(5);
         assert!(waited < secs(41), "a lease and a sweep at most: {waited:?}");
         let steps = [
             ("long:0", StepStatus::Completed, 2),
@@ -150,7 +154,7 @@ fn a_node_that_lost_its_run_writes_nothing_more() {
         assert_eq!(
             journal(&run).await.count("step_completed"),
             0,
-            "what the first node did came too late"
+            "the result of the first node came too late"
         );
         assert_eq!(output::<(u64, u64)>(&run).await, (2, 2));
         assert_eq!(cluster.seen.take(), [(2, "short")]);
@@ -262,7 +266,7 @@ fn a_node_that_shuts_down_hands_its_runs_over_at_once() {
 
 // B161
 #[test]
-fn an_idempotency_key_is_one_run_across_nodes() {
+fn an_idempotency_key_identifies_one_run_across_nodes() {
     virtual_time(async {
         let cluster = Cluster::new();
         let nodes = [cluster.node(1).await, cluster.node(2).await];

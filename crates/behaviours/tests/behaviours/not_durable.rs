@@ -6,7 +6,7 @@ use crate::support::{Ping, Seen, failure, for_each_store, ok, output, ping, star
 
 type Code = fn(Ctx) -> std::pin::Pin<Box<dyn Future<Output = Result<()>> + Send>>;
 
-/// How a run of this code fails.
+/// Runs this code and returns its failure.
 fn fails_with(code: Code, check: impl Fn(&Failure)) {
     for_each_store(async |store| {
         let test = store
@@ -202,7 +202,7 @@ fn a_wake_of_the_code_of_a_suspended_run_keeps_no_task_busy() {
             .start()
             .await;
         let run = start(&test).await;
-        // Time stands still while anything is awake.
+        // Virtual time does not advance while a task is ready.
         test.advance(minutes(5)).await;
         ping(&run, 7).await;
         assert_eq!(output::<u32>(&run).await, 7);

@@ -1,4 +1,4 @@
-//! The outbox: a crash between cause and effect loses nothing and does nothing twice, whatever commit it comes after.
+//! The outbox: a crash after any commit between cause and effect neither loses nor repeats an effect.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -18,11 +18,11 @@ use crate::crash_after_commit::{Scenario, crash_after_every_commit};
 use crate::planned_crash::{CrashPlan, PlannedCrash};
 use crate::support::{Ping, json, ok};
 
-/// The runs whose code ran, whichever process ran it.
+/// The runs whose code has started, in any process.
 #[derive(Clone, Default)]
-struct Born(Arc<Mutex<HashSet<String>>>);
+struct StartedRuns(Arc<Mutex<HashSet<String>>>);
 
-impl Born {
+impl StartedRuns {
     fn note(&self, ctx: &Ctx) {
         let id = ctx.metadata().id.to_string();
         self.0.lock().unwrap().insert(id);
@@ -68,8 +68,8 @@ async fn settle(engine: &Engine, run: &str, expected: RunStatus) {
 // B166, B167
 #[test]
 fn a_parent_and_its_children_survive_a_crash_after_every_commit() {
-    let born = Born::default();
-    let witness = born.clone();
+    let started = StartedRuns::default();
+    let witness = started.clone();
     let define = move |builder: EngineBuilder| {
         let witness = witness.clone();
         builder.workflows(
@@ -99,7 +99,7 @@ fn a_parent_and_its_children_survive_a_crash_after_every_commit() {
     let drive = async |engine: Engine| {
         let result = result(&engine, "w", "r", Payload::null()).await;
         assert_eq!(result.as_str(), r#"[2,4,"no luck"]"#);
-        assert_eq!(born.take().len(), 2, "each child was born once");
+        assert_eq!(started.take().len(), 2, "each child was started once");
         assert_eq!(runs(&engine, "double").await, 2);
         let journal = journal(&engine, "r").await;
         assert_eq!(count(&journal, "child_started"), 3);
@@ -131,7 +131,7 @@ fn a_child_that_has_ended_beats_a_timeout_that_is_late() {
     };
     let drive = async |engine: Engine| {
         let result = result(&engine, "w", "r", Payload::null()).await;
-        // The downtime does not matter: a child that ended in time has ended in time.
+        // The downtime does not matter: the child ended before the timeout.
         let nap = journal(&engine, "nap").await;
         let last = &nap.last().unwrap().record;
         let run = journal(&engine, "r").await;
@@ -216,14 +216,14 @@ fn messages_between_runs_survive_a_crash_after_every_commit() {
                     Ok((got, more.map(|ping| ping.0)))
                 })
                 .function("w", |ctx: Ctx, _: ()| async move {
-                    let born = ctx
+                    let child = ctx
                         .child_by_name("sink", json(&3))
                         .id("child")
                         .detach()
                         .await?;
                     for n in 1..=3 {
                         ctx.send_by_name("sink", "ping", json(&n))?;
-                        ctx.send_by_name(&born, "ping", json(&(10 * n)))?;
+                        ctx.send_by_name(&child, "ping", json(&(10 * n)))?;
                         ctx.step("between", || ok(n)).await?;
                     }
                     ctx.send_by_name("nobody", "ping", json(&1))?;
@@ -249,7 +249,7 @@ fn messages_between_runs_survive_a_crash_after_every_commit() {
     });
 }
 
-/// Takes so many events.
+/// Takes a number of events.
 async fn sink(ctx: Ctx, n: u32) -> Result<Vec<u32>> {
     let mut got = Vec::new();
     for _ in 0..n {
@@ -327,7 +327,7 @@ fn an_event_does_not_overtake_the_creation_of_its_run_on_another_node() {
         let child: String = child.decode().unwrap();
         assert!(
             parents.run(&child).await.is_err(),
-            "nobody knows its workflow"
+            "its workflow is not registered yet"
         );
         let children = open(2)
             .workflows(Workflows::new().function("sink", sink))
@@ -410,7 +410,7 @@ fn several_nodes_may_deliver_the_same_effects() {
         let bus = LocalBus::new();
         let build = |n: u64| {
             let settings = Settings {
-                // Each sweep finds what the other node is about to deliver.
+                // Each sweep finds effects that the other node is about to deliver.
                 sweep_interval: millis(1),
                 ..Settings::default()
             };

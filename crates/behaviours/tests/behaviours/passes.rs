@@ -46,10 +46,11 @@ fn sleeps_waits_and_rpcs_of_a_failed_pass_end_in_the_next_one() {
                     Ok(began.until(ctx.now()).as_secs())
                 };
                 let waited = async { ctx.event::<Ping>().timeout(minutes(5)).await };
-                let asked = async { ctx.rpc(Ask).timeout(minutes(20)).await };
+                let answered = async { ctx.rpc(Ask).timeout(minutes(20)).await };
                 let failing = fail_once(&ctx, &passes);
-                let (slept, waited, asked, pass) = tokio::try_join!(slept, waited, asked, failing)?;
-                Ok((slept, waited.is_none(), asked, pass))
+                let (slept, waited, answer, pass) =
+                    tokio::try_join!(slept, waited, answered, failing)?;
+                Ok((slept, waited.is_none(), answer, pass))
             }
         };
         let options = Options::new().execution_retries(1);

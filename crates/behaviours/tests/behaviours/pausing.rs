@@ -1,4 +1,4 @@
-//! Pausing and resuming: at once where nothing runs, after the steps in flight where something does.
+//! Pausing and resuming. A pause takes effect immediately, or after the steps in flight.
 
 use everstep::control::{Because, Effect};
 use everstep::journal::Body;

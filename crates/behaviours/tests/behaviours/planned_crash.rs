@@ -81,7 +81,7 @@ impl PlannedCrash {
     }
 }
 
-/// The medium of the store of a case.
+/// The kind of store that a case uses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Medium {
     Memory,
@@ -95,12 +95,12 @@ impl Medium {
 }
 
 /// The store of a case. Each process opens it again.
-enum Place {
+enum Storage {
     Memory(MemoryStore),
     Directory(tempfile::TempDir),
 }
 
-impl Place {
+impl Storage {
     fn new(medium: Medium, process: &Arc<VirtualRuntime>) -> Self {
         match medium {
             Medium::Memory => Self::Memory(MemoryStore::new(process.clone())),
@@ -151,9 +151,9 @@ where
 {
     let (planned_crash, bus) = (PlannedCrash::new(plan), LocalBus::new());
     let process = Arc::new(VirtualRuntime::new(7));
-    let place = Place::new(medium, &process);
+    let storage = Storage::new(medium, &process);
     let survived =
-        run_until_crash(&planned_crash, case, place.open(&process), &process, &bus).await;
+        run_until_crash(&planned_crash, case, storage.open(&process), &process, &bus).await;
     let commits = planned_crash.commits.load(Ordering::SeqCst);
     if let Some(scene) = survived {
         match plan {
@@ -166,10 +166,10 @@ where
     process.crash().await;
     tokio::time::sleep(case.downtime).await;
     let process = Arc::new(process.successor());
-    let store = place.open(&process);
+    let store = storage.open(&process);
     let scene = open(case, store.clone(), store, &process, &bus).await;
-    let told = tokio::time::timeout(TIMEOUT, (case.drive)(&scene)).await;
-    assert!(told.is_ok(), "{plan:?}: the case does not continue");
+    let driven = tokio::time::timeout(TIMEOUT, (case.drive)(&scene)).await;
+    assert!(driven.is_ok(), "{plan:?}: the case does not continue");
     end(scene).await;
     commits
 }
@@ -186,13 +186,13 @@ where
     Define: Fn(EngineBuilder) -> EngineBuilder,
     Drive: AsyncFn(&Scene),
 {
-    let told = async {
+    let driven = async {
         let crashing = planned_crash.over(store.clone());
         let scene = open(case, crashing, store, process, bus).await;
         (case.drive)(&scene).await;
         scene
     };
-    match select(Box::pin(told), Box::pin(planned_crash.crashed())).await {
+    match select(Box::pin(driven), Box::pin(planned_crash.crashed())).await {
         Either::Left((scene, _)) => Some(scene),
         Either::Right(_) => None,
     }

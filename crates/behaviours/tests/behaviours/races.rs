@@ -1,4 +1,4 @@
-//! Races: the first success wins, is durable before the losers go, and waits for none of them.
+//! Races: the first success wins. It is durable before the other branches are dropped, and does not wait for them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -231,7 +231,7 @@ fn a_late_result_of_a_loser_has_no_effect() {
             .engine()
             .workflows(
                 Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
-                    // Both results may come with one commit; the first in the journal wins, on every replay.
+                    // Both results may be in one commit. The first in the journal wins on every replay.
                     let won = ctx
                         .race("tie")
                         .branch("a", |ctx| async move { ctx.step("a", || ok(1)).await })

@@ -1,4 +1,4 @@
-//! What a run leaves behind for others: its records as they come, notes, rows, attributes and emissions, each once.
+//! What a run publishes: its records, notes, rows, attributes and emissions, each once.
 
 use std::ops::ControlFlow;
 
@@ -191,7 +191,7 @@ fn now_random_and_uuid_are_the_same_on_every_replay() {
 }
 
 #[test]
-fn a_journal_longer_than_a_page_is_replayed_whole() {
+fn a_journal_longer_than_a_page_is_replayed_completely() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move {
             for n in 0..12_000 {
@@ -221,7 +221,7 @@ fn a_journal_longer_than_a_page_is_replayed_whole() {
 
 // B182
 #[test]
-fn rows_of_the_engine_are_not_the_applications() {
+fn an_application_cannot_use_collections_of_the_engine() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move {
             for collection in ["workflow", "step", "rpc", "event", "workflow:event"] {

@@ -1,4 +1,4 @@
-//! What a worker may not write: a request with such an append is refused as a whole, under a stable code.
+//! Records that a worker may not write: a request with such an append is refused completely, with a stable code.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::support::json as payload;
 
 const TIME: &str = "2026-01-01T00:00:00.000Z";
 
-/// A session that speaks the protocol word by word, and the token of the run it was given.
+/// A session that sends raw protocol messages, with the token of its run.
 struct Session {
     connection: Connection,
     path: String,
@@ -41,10 +41,10 @@ impl Session {
         }
     }
 
-    async fn append(&self, said: &Value) -> Result<Value, CallError> {
+    async fn append(&self, fields: &Value) -> Result<Value, CallError> {
         let mut append = json!({"token": self.token, "seq": 1, "seen": 3, "inboxSeen": 1});
-        let said = said.as_object().unwrap().clone();
-        append.as_object_mut().unwrap().extend(said);
+        let fields = fields.as_object().unwrap().clone();
+        append.as_object_mut().unwrap().extend(fields);
         let request = json!({"appends": [append]});
         let path = format!("{}/append", self.path);
         self.connection.post(&path, &request).await
@@ -102,9 +102,9 @@ fn a_worker_writes_what_executors_write_and_nothing_else() {
     virtual_time(async {
         let (engine, transport) = served().await;
         let session = Session::with_a_run(&engine, transport).await;
-        for said in &refused {
-            let answer = session.append(said).await.unwrap_err();
-            assert_eq!(answer.code(), Some(ErrorCode::InvalidAppend), "{said}");
+        for fields in &refused {
+            let answer = session.append(fields).await.unwrap_err();
+            assert_eq!(answer.code(), Some(ErrorCode::InvalidAppend), "{fields}");
         }
         let large = "x".repeat(1024 * 1024);
         let large = json!({"then": "end", "status": "completed", "records": [completed(&large)]});

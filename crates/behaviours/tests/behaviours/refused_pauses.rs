@@ -1,4 +1,4 @@
-//! Pauses that are refused because something came that their executor had not seen: what they carried is durable at once.
+//! Suspensions that the store refuses because of unread inbox records: their results become durable immediately.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,7 +44,7 @@ fn a_result_whose_commit_was_refused_with_its_pause_is_written_without_delay() {
         tokio::time::sleep(millis(50)).await;
         run.pause().await.unwrap();
         assert_eq!(run.status().await.unwrap(), RunStatus::Pausing);
-        // The next commit is that of the step's result, with which the run is to rest.
+        // The next commit contains the result of the step and suspends the run.
         armed.store(true, Ordering::SeqCst);
         let ended = tokio::time::timeout(secs(1), output::<u32>(&run)).await;
         assert_eq!(ended, Ok(3));

@@ -33,7 +33,7 @@ fn arithmetic() -> Workflows {
 }
 
 #[test]
-fn a_list_is_executed_as_if_each_of_it_were_registered_by_itself() {
+fn a_list_of_workflows_behaves_like_workflows_registered_one_by_one() {
     for_each_store(async |store| {
         let builder = store.engine().workflows(arithmetic());
         let test = builder

@@ -33,7 +33,7 @@ impl Cluster {
     }
 }
 
-/// A worker of a node that lets no more than two runs wait.
+/// A worker of a node whose queue holds at most two runs.
 async fn worker(engine: &Engine, seed: u64, slots: u32) -> Process {
     let transport = serve(engine, |options| options.worker_queue_max = QUEUE_MAX);
     Process::start(&transport, seed, slots).await
@@ -80,7 +80,7 @@ fn a_full_queue_is_filled_again_as_it_empties() {
         let runs = start_all(&one, &["a", "b", "c", "d", "e", "f", "g", "h"]).await;
         all_end(&runs).await;
         assert_eq!(small.begun(), 8);
-        // Ten minutes each, and nothing lay about for the time between two sweeps.
+        // Ten minutes each, without waiting for a sweep in between.
         assert!(
             begun.elapsed() < secs(8 * 600 + 30),
             "{:?}",

@@ -1,4 +1,4 @@
-//! Workers elsewhere: what becomes of their runs when they die, leave, stand still or are not answered.
+//! Remote workers: what happens to their runs when they crash, leave, hang or receive no response.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,7 +17,7 @@ use crate::support::json as payload;
 
 pub(crate) const TIME_TO_LIVE: Duration = Duration::from_secs(10);
 
-/// An engine that executes nothing itself, and the way to it.
+/// An engine that executes nothing itself, and a transport to it.
 pub(crate) async fn served() -> (Engine, Arc<dyn Transport>) {
     served_on(Arc::new(VirtualRuntime::new(1))).await
 }
@@ -28,7 +28,7 @@ async fn served_on(runtime: Arc<VirtualRuntime>) -> (Engine, Arc<dyn Transport>)
     (engine, transport)
 }
 
-/// The way to an engine for workers.
+/// Returns the transport by which workers reach an engine.
 pub(crate) fn serve(engine: &Engine, change: impl FnOnce(&mut Options)) -> Arc<dyn Transport> {
     let mut options = Options::default();
     options.worker_time_to_live = TIME_TO_LIVE;
@@ -196,7 +196,7 @@ fn a_change_of_the_servers_clock_does_not_affect_which_workers_are_alive() {
     });
 }
 
-/// Loses the answer of every third request, and has every fifth arrive twice.
+/// Loses the response to every third request, and delivers every fifth request twice.
 struct Unreliable {
     inner: Arc<dyn Transport>,
     count: AtomicU32,
@@ -293,8 +293,8 @@ fn a_token_of_another_session_is_refused() {
         forged["appends"][0]["token"] = json!(format!("{}x", text));
         let refused = post(at(&one, "append"), &forged).await.unwrap_err();
         assert_eq!(refused.status(), Some(403));
-        let nobody = post("v1/workers/none/claim".to_owned(), &claim).await;
-        assert_eq!(nobody.unwrap_err().status(), Some(404));
+        let unknown = post("v1/workers/none/claim".to_owned(), &claim).await;
+        assert_eq!(unknown.unwrap_err().status(), Some(404));
         let released = post(at(&one, "append"), &append).await.unwrap();
         assert_eq!(released["answers"][0]["outcome"], "appended");
         let again = post(at(&one, "append"), &append).await.unwrap();

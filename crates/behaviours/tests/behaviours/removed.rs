@@ -1,4 +1,4 @@
-//! `ctx.removed`: code that no longer has an operation still fits the runs that had it.
+//! `ctx.removed`: code without an operation still matches the journals of runs that called it.
 
 use std::ops::ControlFlow;
 
@@ -35,7 +35,7 @@ const KINDS: [RemovedKind; 15] = [
     RemovedKind::Version,
 ];
 
-/// The operation that will be removed. It is over after an hour and a ping at the latest.
+/// The operation that will be removed. It ends after an hour and a ping at the latest.
 async fn old(ctx: &Ctx, kind: RemovedKind) -> Result<()> {
     match kind {
         RemovedKind::Step => ctx.step("old", || ok(())).await?,
@@ -227,7 +227,7 @@ fn another_kind_at_the_location_of_a_removed_operation_is_a_divergence() {
         } else {
             RemovedKind::Step
         };
-        // Kinds without names of their own stand elsewhere.
+        // Operations without a name have another location.
         let has_name = !matches!(
             kind,
             RemovedKind::Send
@@ -274,7 +274,7 @@ fn the_mark_of_a_removed_operation_keeps_its_kind() {
     });
 }
 
-/// Takes the first of a nap and a step, inside a switch, or nothing any more.
+/// Races a sleep against a step inside a switch, or does nothing after the removal.
 async fn given_up(ctx: Ctx, is_removed: bool) -> Result<u32> {
     if is_removed {
         ctx.removed("old", RemovedKind::Switch).await?;

@@ -1,4 +1,4 @@
-//! Replaying without doing: recorded journals against changed code, and the second look of development mode.
+//! Replays without side effects: recorded journals against changed code, and the second look of development mode.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,7 +9,7 @@ use everstep::{Ctx, Result, RunStatus, Workflows};
 use crate::divergence::{CHANGES, Change, code};
 use crate::support::{for_each_store, json, ok, output, start};
 
-/// Calls another step each time it runs, as code that reads a clock does.
+/// Calls a different step each time it runs, like code that reads a clock.
 fn fickle(
     runs: Arc<AtomicU32>,
 ) -> impl Fn(Ctx, ()) -> std::pin::Pin<Box<dyn Future<Output = Result<u32>> + Send>> + Send + Sync {
@@ -47,7 +47,7 @@ fn a_recorded_journal_is_replayed_without_side_effects() {
             assert!(matches!(error, ReplayError::Diverged(_)));
             assert!(error.to_string().contains(expected), "{change:?}: {error}");
         }
-        // Every beginning of the journal fits too.
+        // Every prefix of the journal matches too.
         for end in 1..journal.len() {
             let report = replay_check_function("w", code(Change::None), &journal[..end]).unwrap();
             let done = end + 1 >= journal.len();
@@ -190,10 +190,10 @@ fn development_mode_leaves_sound_code_alone() {
 fn a_terminated_journal_replays_from_any_end() {
     for_each_store(async |store| {
         let waits = |ctx: Ctx, _: ()| async move {
-            let came = ctx
+            let received = ctx
                 .event::<crate::support::Ping>()
                 .timeout(everstep::secs(1));
-            Ok(came.await?.is_some())
+            Ok(received.await?.is_some())
         };
         let test = store
             .engine()

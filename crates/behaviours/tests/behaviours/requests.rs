@@ -55,7 +55,7 @@ fn a_reply_survives_the_iteration_that_wrote_it() {
         let answer = tokio::time::timeout(minutes(1), late).await;
         assert_eq!(answer.expect("the answer is gone").unwrap(), 42);
 
-        // Later they go as ever.
+        // Later requests are answered as usual.
         test.advance(hours(1)).await;
         for n in 0..4 {
             assert_eq!(run.request(&Double(n)).await.unwrap(), n * 2);
@@ -118,7 +118,7 @@ fn a_generation_without_the_request_does_not_reply() {
         let unanswered = tokio::time::timeout(millis(100), &mut late).await;
         assert!(unanswered.is_err());
         run.restart().await.unwrap();
-        // Another request stands where the first one stood, and is answered.
+        // Another request has the record number of the first one, and is answered.
         let mut other = pin!(run.request(&Double(1)));
         assert!(tokio::time::timeout(millis(100), &mut other).await.is_err());
         ping(&run, 0).await;

@@ -1,4 +1,4 @@
-//! Results of steps: what comes back is what was given, and what cannot be recorded is refused.
+//! Results of steps: a replay returns the same value, and values that cannot be recorded are refused.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -136,7 +136,7 @@ fn between_attempts_the_run_is_parked_with_the_status_retrying() {
     });
 }
 
-/// How often the step ran, and how the run failed.
+/// Returns how often the step ran, and the failure of the run.
 pub(crate) async fn outcome(
     store: &TestStore,
     code: impl Fn(Ctx, ()) -> Outcome + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! What reaches a run whose generation changes meanwhile: messages of other runs come once.
+//! Messages from other runs to a run whose generation changes meanwhile: each arrives once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -95,7 +95,7 @@ fn a_message_to_an_earlier_generation_is_not_delivered_again() {
 
             let test = build().start().await;
             let target = test.run("sink").await.unwrap();
-            // What comes later still does.
+            // Later messages still arrive.
             ping(&target, 2).await;
             ping(&target, 0).await;
             let expected: &[u32] = if restarts { &[2] } else { &[1, 2] };
@@ -109,7 +109,7 @@ fn a_message_to_an_earlier_generation_is_not_delivered_again() {
     });
 }
 
-/// Ends the run of that id and revives it, behind the engine's back.
+/// Ends the run with this id and revives it directly in the store, bypassing the engine.
 fn revive(store: &MemoryStore, id: &str) {
     let run = RunId::new(id).unwrap();
     let name = StreamName::of_run(&run, Generation::FIRST);

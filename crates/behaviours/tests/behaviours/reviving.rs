@@ -180,7 +180,7 @@ fn a_live_run_restarts_from_a_step_unless_another_is_running_outside_the_cut() {
         test.advance(secs(10)).await;
         run.restart_from("b").await.unwrap();
         assert_eq!(output::<u32>(&run).await, 8);
-        // What ended after the place of the cut, and began before it, is kept.
+        // An operation that began before the cut and ended after it is kept.
         assert_eq!(
             (test.calls("a"), test.calls("long"), test.calls("b")),
             (1, 1, 2)

@@ -30,7 +30,7 @@ pub(crate) async fn done(
         .await
 }
 
-/// The same, after so many milliseconds.
+/// Like [`done`], but takes a number of milliseconds.
 pub(crate) async fn takes(
     ctx: &Ctx<AnyEvent>,
     name: &'static str,

@@ -1,4 +1,4 @@
-//! Rollbacks that wait, are evicted, shut down and replayed; and undos that the code cannot give or read.
+//! Rollbacks that wait, are evicted, shut down and replayed; and undos that the code does not supply or cannot decode.
 
 use everstep::operation::Undo;
 use everstep::testing::{Mock, ReplayEnd, ReplayError, replay_check_function};
@@ -146,7 +146,7 @@ fn development_mode_and_replay_accept_what_rollbacks_leave_in_a_journal() {
                 (3, Ok(live), ReplayEnd::Completed(cold)) => assert_eq!(live, cold),
                 other => panic!("{other:?}"),
             }
-            // Code that fails with something else does not fit.
+            // Code that fails with another error diverges.
             let other = move |ctx: Ctx<AnyEvent>, how: u32| async move {
                 code(ctx, how).await.map_err(|_| Error::fatal("other"))
             };

@@ -34,7 +34,7 @@ fn children_of_an_earlier_pass_are_undone_too() {
     });
 }
 
-/// A child that its parent undoes: which one that was, and under which key.
+/// A child that its parent undoes. Records which child was undone and with which key.
 async fn noted(ctx: &Ctx, waits: bool, seen: &Seen<(String, String)>) -> Result<Option<String>> {
     let seen = seen.clone();
     let child = ctx.child_by_name("ship", json("lamp"));

@@ -1,4 +1,4 @@
-//! Children in sagas: a child that completed is undone by its parent, in its turn and once.
+//! Children in sagas: a parent undoes a completed child once, in the order of completion.
 
 mod loops;
 
@@ -143,7 +143,7 @@ fn the_undo_of_a_child_receives_its_run_and_the_reason_and_is_retried() {
                 Err::<(), _>(Error::fatal("no"))
             }
         };
-        // Like a step of the workflow by default.
+        // The default retry policy of the workflow's steps applies.
         let options = Options::new().retry(Retry::constant(2, minutes(1)));
         let test = setup
             .workflows(Workflows::new().function_with("w", options, code))
@@ -155,9 +155,9 @@ fn the_undo_of_a_child_receives_its_run_and_the_reason_and_is_retried() {
         assert!(why.contains("parcel:0"), "{why}");
         failure(&run).await;
         let attempts = seen.take();
-        let (child, why, place, _, key) = attempts[0].clone();
+        let (child, why, name, _, key) = attempts[0].clone();
         assert_eq!(
-            (child.as_str(), why.as_str(), place.as_str()),
+            (child.as_str(), why.as_str(), name.as_str()),
             ("s-1", "no", "parcel")
         );
         let numbers: Vec<u32> = attempts.iter().map(|(.., attempt, _)| *attempt).collect();

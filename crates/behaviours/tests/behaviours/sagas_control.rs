@@ -159,7 +159,7 @@ fn a_run_that_an_operator_makes_fail_rolls_back() {
         Ok(1)
     })
     .when("sleeping long:0", forced.clone())
-    // The first ending counts.
+    // The first request to end the run wins.
     .when("undo_failed b:0", forced)
     .when("undo_failed b:0", cancel(false))
     .check(|ended| {

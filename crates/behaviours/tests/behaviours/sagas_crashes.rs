@@ -1,4 +1,4 @@
-//! Sagas whose process crashes around every commit: what is undone, in which order and how often, does not depend on it.
+//! Sagas whose process crashes around every commit: the crash does not change which undos run, or their order.
 
 use everstep::journal::Body;
 use everstep::journal::record::{CancelRequested, PauseRequested, ResumeRequested};
@@ -7,7 +7,7 @@ use everstep::{AnyEvent, Ctx, Error, Options, Result, Retry, RunStatus, millis};
 use crate::crash_points::{CrashPoints, Effects, Ended};
 use crate::planned_crash::CrashPlan;
 
-/// A step whose work and undo both leave a trace outside; the undo fails so many times first.
+/// A step whose work and undo both have external effects. The undo succeeds after a number of failures.
 pub(crate) async fn traced(
     ctx: &Ctx<AnyEvent>,
     effects: &Effects,
@@ -39,7 +39,8 @@ pub(crate) async fn three_steps(ctx: &Ctx<AnyEvent>, effects: &Effects) -> Resul
     traced(ctx, effects, "c", 0).await
 }
 
-/// Every effect happened, in this order; one that was not recorded when the process died may have happened twice in a row.
+/// Checks that the effects happened in this order. An effect whose record was lost in the crash may have happened twice
+/// in a row.
 pub(crate) fn assert_effects(ended: &Ended, expected: &[&str]) {
     let mut effects = ended.effects.clone();
     let before = effects.len();
@@ -160,7 +161,7 @@ fn steps_of_earlier_passes_are_undone_at_any_crash_point() {
     CrashPoints::of(|ctx: Ctx<AnyEvent>, effects: Effects| async move {
         let pass = ctx.metadata().attempt;
         if pass == 1 {
-            // The second pass does not come by here.
+            // The second pass does not reach this step.
             traced(&ctx, &effects, "a", 0).await?;
         }
         traced(&ctx, &effects, "b", 0).await?;

@@ -1,5 +1,5 @@
-//! Requests that land in a saga's journal right before any of its commits: whichever is first decides, and what is undone
-//! fits what the run ends as.
+//! Requests that are recorded in a saga's journal right before any of its commits: the first record decides, and the
+//! undos match the final status of the run.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -16,8 +16,8 @@ use crate::sagas::takes;
 use crate::sagas_crashes::{three_steps, traced};
 use crate::support::json;
 
-/// Runs a saga while this lands in its inbox right before its commit of that number, unnoticed; also gives how many
-/// commits there were.
+/// Runs a saga and appends this record to its inbox right before its commit of that number, without a hint. Also
+/// returns the number of commits.
 async fn run_with(body: &Body, before: u64) -> (Vec<Entry>, Vec<String>, u64) {
     let process = Arc::new(VirtualRuntime::new(7));
     let memory = MemoryStore::new(process.clone());
@@ -55,7 +55,7 @@ async fn run_with(body: &Body, before: u64) -> (Vec<Entry>, Vec<String>, u64) {
     (journal, seen.take(), commits.load(Ordering::SeqCst))
 }
 
-/// Fails with a step in flight, in its second pass for good.
+/// Fails with a step in flight, in its second pass permanently.
 async fn saga(ctx: Ctx<AnyEvent>, effects: Effects) -> Result<()> {
     three_steps(&ctx, &effects).await?;
     let side = async {
@@ -76,7 +76,7 @@ fn undone(effects: &[String]) -> usize {
     undone.count()
 }
 
-/// How many steps are done, by the journal.
+/// Returns the number of completed steps in the journal.
 fn done(journal: &[Entry]) -> usize {
     let done = journal
         .iter()
@@ -142,7 +142,7 @@ fn a_deadline_at_any_point_takes_effect_first_or_not_at_all() {
     }
 }
 
-/// Runs a function whose commit of that number fails at first and is made again a while later.
+/// Runs a function whose commit of that number fails once and is repeated later.
 async fn run_with_slow_commit(slow: u64) -> (Vec<Entry>, Vec<String>, u64) {
     let process = Arc::new(VirtualRuntime::new(7));
     let commits = Arc::new(AtomicU64::new(0));

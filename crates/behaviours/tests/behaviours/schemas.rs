@@ -85,8 +85,8 @@ fn payloads_that_do_not_fit_a_schema_are_refused_before_they_are_stored() {
             let error = run.send_by_name(event, payload, None).await.unwrap_err();
             assert_eq!(error.code(), code, "{event}");
         }
-        let asked = run.inspect().await.unwrap().overview.rpcs.remove(0).rpc_id;
-        let bad = run.answer(&asked, &"perhaps").await.unwrap_err();
+        let rpc = run.inspect().await.unwrap().overview.rpcs.remove(0).rpc_id;
+        let bad = run.answer(&rpc, &"perhaps").await.unwrap_err();
         assert_eq!(bad.code(), ErrorCode::SchemaMismatch);
         test.answer_next::<Approve>(&run, &Decision { approved: true })
             .await;
@@ -121,10 +121,10 @@ fn declared_types_and_rpcs_have_schemas() {
             .await;
         assert!(run.wait().await.unwrap());
         let journal = run.journal().await.unwrap();
-        let asked = journal.iter().find_map(|entry| match &entry.record.body {
-            Body::RpcRequested(asked) => asked.schema.clone(),
+        let schema = journal.iter().find_map(|entry| match &entry.record.body {
+            Body::RpcRequested(rpc) => rpc.schema.clone(),
             _ => None,
         });
-        assert_eq!(property_type(&asked.unwrap(), "approved"), "boolean");
+        assert_eq!(property_type(&schema.unwrap(), "approved"), "boolean");
     });
 }

@@ -10,7 +10,7 @@ use everstep_protocol::client::{Transport, TransportError};
 use everstep_server::{Access, Options, router};
 use tower::ServiceExt;
 
-/// Requests into a router.
+/// A transport that passes requests to a router.
 pub(crate) struct Direct(pub(crate) Router);
 
 impl Transport for Direct {
@@ -34,7 +34,7 @@ impl Transport for Direct {
     }
 }
 
-/// Serves an engine, under settings with which months pass quickly.
+/// Serves an engine, with settings that make months of virtual time pass quickly.
 pub(crate) fn serve(engine: &Engine) -> Arc<dyn Transport> {
     let mut options = Options::default();
     options.worker_time_to_live = Duration::from_secs(24 * 3_600);

@@ -1,4 +1,5 @@
-//! Settling what has no result: skipping and editing steps, making operations and runs fail. The first in the journal wins.
+//! Settling operations without a result: skipping and editing steps, making operations and runs fail. The first record
+//! in the journal wins.
 
 use everstep::control::{Because, Effect};
 use everstep::journal::Body;
@@ -347,7 +348,7 @@ fn a_run_settled_amid_other_requests_is_executed_again_at_once() {
             let (skipped, ()) = tokio::join!(run.skip_step("a").result(&5).into_future(), late);
             assert!(skipped.unwrap().changed());
             run.resume().await.unwrap();
-            // Not by the sweep, which comes every half minute.
+            // Not by the sweep, which runs every half minute.
             let ended = tokio::time::timeout(secs(5), run.wait_json()).await;
             assert!(ended.is_ok(), "{}", run.why().await.unwrap());
             assert_eq!(output::<u32>(&run).await, 6);
@@ -375,8 +376,8 @@ fn between_two_executions_no_operation_can_be_made_to_fail_but_the_run_can() {
         let run = start(&test).await;
         test.reach(&run, RunStatus::Retrying).await;
         let before = run.journal().await.unwrap();
-        for place in ["ping:0", "s"] {
-            let refused = run.fail_operation(place, "no").await.unwrap_err();
+        for location in ["ping:0", "s"] {
+            let refused = run.fail_operation(location, "no").await.unwrap_err();
             assert_eq!(refused.code(), ErrorCode::WrongState);
             let message = refused.to_string();
             assert!(

@@ -46,7 +46,7 @@ impl Intercept for Slow {
     }
 }
 
-/// Found by the simulation (seed 4 of its first day).
+/// Found by the simulation.
 #[test]
 fn an_executor_that_gets_its_run_back_reads_on_before_it_begins_a_step() {
     virtual_time(async {
@@ -85,7 +85,7 @@ fn an_executor_that_gets_its_run_back_reads_on_before_it_begins_a_step() {
         let (slow, quick) = (node(1, millis(20)).await, node(2, Duration::ZERO).await);
         let here: RunHandle = slow.start_by_name("w", json(&())).id("r").await.unwrap();
         tokio::time::sleep(secs(1)).await;
-        // Another node does the step while this one, which keeps the run in memory, reads slowly.
+        // Another node executes the step while this one, which keeps the run in memory, reads slowly.
         let there = quick.run("r").await.unwrap();
         ping(&there, 1).await;
         tokio::time::sleep(millis(15)).await;
@@ -99,7 +99,7 @@ fn an_executor_that_gets_its_run_back_reads_on_before_it_begins_a_step() {
     });
 }
 
-/// Found by the simulation (seed 70 of its first day).
+/// Found by the simulation.
 #[test]
 fn a_step_that_lost_its_race_is_not_polled_again_and_again_while_the_winner_is_written() {
     virtual_time(async {

@@ -177,7 +177,7 @@ fn a_run_of_an_unregistered_workflow_waits_and_why_explains_it() {
     });
 }
 
-/// A workflow whose code can run some versions.
+/// A workflow whose code supports a range of versions.
 struct Versioned<const FIRST: u32, const LAST: u32>;
 
 impl<const FIRST: u32, const LAST: u32> Workflow for Versioned<FIRST, LAST> {
@@ -247,7 +247,7 @@ fn an_unknown_run_is_not_found() {
 
 // B99
 #[test]
-fn a_run_left_behind_waiting_is_woken_by_an_event_after_a_restart() {
+fn a_run_that_waited_at_shutdown_is_woken_by_an_event_after_a_restart() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move { ctx.event::<Ping>().await };
         let mut test = store

@@ -35,7 +35,7 @@ fn as_many_steps_as_the_limit_allows_succeed_and_one_more_fails_the_run() {
         drop(enough);
         let input = everstep::Payload::from_value(&5).unwrap();
         test.start_by_name("w", input).id("more").await.unwrap();
-        // What a process before counted is counted again.
+        // Steps of an earlier process count too.
         test.advance(minutes(1) / 2).await;
         test.restart().await;
         let more = test.run("more").await.unwrap();
@@ -69,7 +69,7 @@ fn there_is_no_limit_unless_one_is_set() {
 
 // B23
 #[test]
-fn a_step_too_many_rolls_back_and_no_attempt_to_catch_it_succeeds() {
+fn a_step_beyond_the_limit_rolls_back_and_cannot_be_caught() {
     for_each_store(async |store| {
         let seen = Seen::new();
         let own = seen.clone();

@@ -1,4 +1,4 @@
-//! Steps and replay: what is recorded once is never done again.
+//! Steps and replay: a step with a recorded result is never executed again.
 
 use everstep::inspect::StepStatus;
 use everstep::{Ctx, Error, ErrorCode, Retry, RunStatus, Workflows, hours, minutes, secs};
@@ -117,7 +117,8 @@ fn steps_of_one_name_are_counted() {
             .await;
         let run = start(&test).await;
         assert_eq!(output::<u32>(&run).await, 3);
-        let steps = ["item:0", "item:1", "item:2"].map(|place| (place, StepStatus::Completed, 1));
+        let steps =
+            ["item:0", "item:1", "item:2"].map(|location| (location, StepStatus::Completed, 1));
         test.journal(&run).await.assert_steps(&steps);
     });
 }
@@ -135,7 +136,7 @@ fn a_step_sees_its_attempt_its_name_its_count_and_its_options() {
                     ctx.step_with("a", |mut step| {
                         let (limit, key) = (step.options.retry.limit, step.idempotency_key());
                         seen.add((step.attempt, step.name.clone(), step.count, limit, key));
-                        // Its own copy: nothing follows from this.
+                        // A copy, so the change has no effect.
                         step.options.retry.limit = 99;
                         async move {
                             if step.attempt < 3 {

@@ -1,4 +1,4 @@
-//! A store that fails: no request waits for ever, runs continue when it works again, and the engine can always be shut down.
+//! A store that fails: no request waits forever, runs continue when it recovers, and the engine can always be shut down.
 
 mod damaged_runs;
 mod failing;
@@ -153,7 +153,7 @@ fn waiting_for_a_run_reports_a_permanent_failure_of_the_store() {
 }
 
 #[test]
-fn an_engine_that_cannot_be_opened_lets_go_of_its_directory() {
+fn an_engine_that_cannot_be_opened_releases_its_directory() {
     use everstep_store_embedded::EmbeddedStore;
 
     virtual_time(async {

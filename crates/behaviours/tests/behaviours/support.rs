@@ -1,7 +1,7 @@
-//! What the behaviour tests share: every test runs on each store, on a virtual clock.
+//! Shared by the behaviour tests. Every test runs on each store, in virtual time.
 //!
-//! With `EVERSTEP_TEST_STORE=postgres` that is PostgreSQL, on a private server, instead of those that need none. Its calls are
-//! over when they return, as those of the other stores are: else the virtual clock would run ahead while an answer is on its way.
+//! With `EVERSTEP_TEST_STORE=postgres`, the tests use PostgreSQL on a private server instead of the other stores. Its
+//! calls block until they are complete; otherwise the virtual clock would advance while a response is in transit.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -21,7 +21,7 @@ pub(crate) enum TestStore {
     Memory(MemoryStore),
     Directory(tempfile::TempDir, Arc<VirtualRuntime>),
     Postgres(Arc<Blocking>),
-    /// In memory, and the workflows are executed by a worker that speaks to the engine over HTTP.
+    /// In memory, with a worker that executes the workflows over HTTP.
     Served(MemoryStore),
 }
 
@@ -53,7 +53,7 @@ impl TestStore {
         self.is_served() || matches!(self, Self::Postgres(_))
     }
 
-    /// The timers left in the store after the engine has ended.
+    /// Returns the timers that remain in the store after the engine has shut down.
     pub(crate) async fn timers_left(&self, test: TestEngine) -> Vec<TimerRow> {
         test.shutdown().await;
         drop(test);
@@ -66,14 +66,14 @@ impl TestStore {
         store.timers(everything).await.unwrap()
     }
 
-    /// The effects on other runs left in the store after the engine has ended.
+    /// Returns the effects on other runs that remain in the store after the engine has shut down.
     pub(crate) async fn outbox_left(&self, test: TestEngine) -> Vec<OutboxRow> {
         test.shutdown().await;
         drop(test);
         self.open().outbox(None, usize::MAX).await.unwrap()
     }
 
-    /// The store itself, which no engine has open.
+    /// Opens the store. No engine may have it open.
     pub(crate) fn open(&self) -> Arc<dyn Store> {
         match self {
             Self::Memory(store) => Arc::new(store.clone()),
@@ -100,7 +100,7 @@ pub(crate) fn for_each_store(test: impl AsyncFn(&TestStore)) {
     }
 }
 
-/// Runs a test in memory and on disk, or on PostgreSQL: one about something that a server and a worker do not have.
+/// Runs a test in memory and on disk, or on PostgreSQL, for features that a server with a worker does not have.
 pub(crate) fn for_each_store_in_process(test: impl AsyncFn(&TestStore)) {
     if on_postgres() {
         return virtual_time(async { test(&postgres().await).await });
@@ -157,18 +157,18 @@ pub(crate) async fn start_with(test: &TestEngine, input: &(impl Serialize + ?Siz
     test.start_by_name("w", json(input)).id("r").await.unwrap()
 }
 
-/// Crashes, starts again, and gives run `r`.
+/// Crashes and restarts the engine, and returns run `r`.
 pub(crate) async fn restart(test: &mut TestEngine) -> RunHandle {
     test.restart().await;
     test.run("r").await.unwrap()
 }
 
-/// What a run returned.
+/// Returns the result of a run.
 pub(crate) async fn output<T: DeserializeOwned>(run: &RunHandle) -> T {
     run.wait_json().await.unwrap().decode().unwrap()
 }
 
-/// Why a run failed.
+/// Returns the failure of a run.
 pub(crate) async fn failure(run: &RunHandle) -> Failure {
     match run.wait_json().await {
         Err(WaitError::Failed(failure)) => failure,
@@ -176,7 +176,7 @@ pub(crate) async fn failure(run: &RunHandle) -> Failure {
     }
 }
 
-/// What workflow code saw, over all its executions.
+/// Values that workflow code observed, over all its executions.
 pub(crate) struct Seen<T>(Arc<Mutex<Vec<T>>>);
 
 impl<T> Seen<T> {

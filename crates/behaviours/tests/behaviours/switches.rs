@@ -1,4 +1,4 @@
-//! Switches: the branch is recorded before it runs, and the run keeps to it.
+//! Switches: the chosen branch is recorded before it runs, and replays use the recorded choice.
 
 use everstep::{Ctx, ErrorCode, RunStatus, Workflows, hours, minutes};
 

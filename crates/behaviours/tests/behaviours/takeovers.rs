@@ -41,7 +41,7 @@ fn after_ten_takeovers_without_progress_a_run_is_paused_until_it_is_resumed() {
             why.contains("taken over 11 times without progress"),
             "{why}"
         );
-        // What comes in while it is paused waits, and wakes nothing.
+        // Events that arrive during the pause wait and do not wake the run.
         ping(&run, 1).await;
         test.advance(secs(60)).await;
         assert_eq!(run.status().await.unwrap(), RunStatus::Paused);

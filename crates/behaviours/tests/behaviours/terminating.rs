@@ -1,4 +1,4 @@
-//! Terminating: at once, whatever the run is doing; nothing lands after it, and nothing is left behind.
+//! Terminating: takes effect immediately in every state, and leaves no pending timers, rpcs or late records.
 
 use std::sync::Arc;
 
@@ -72,13 +72,13 @@ fn timers_and_rpcs_of_a_terminated_run_are_removed() {
     for_each_store(async |store| {
         let code = |ctx: Ctx<AnyEvent>, (): ()| async move {
             ctx.sleep("first", millis(10)).await?;
-            let (asked, slept) = futures_util::future::join(
+            let (answer, slept) = futures_util::future::join(
                 ctx.rpc(Approve).timeout(minutes(10)).into_future(),
                 ctx.sleep("nap", minutes(20)).into_future(),
             )
             .await;
             slept?;
-            asked
+            answer
         };
         let test = store
             .engine()
@@ -210,7 +210,7 @@ fn terminating_at_any_point_ends_the_journal_there() {
     });
 }
 
-/// Does what the first commit of a termination does, and no more.
+/// Performs only the first commit of a termination.
 async fn withdraw(store: &dyn Store) {
     let name = StreamName::of_run(&RunId::new("r").unwrap(), Generation::FIRST);
     let head = store.head(StreamRef::Name(name)).await.unwrap().unwrap();

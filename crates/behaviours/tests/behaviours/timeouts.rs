@@ -93,7 +93,7 @@ fn an_error_that_only_reads_like_a_timeout_is_retried_like_any_other() {
 
 // B37
 #[test]
-fn the_timer_of_a_timeout_goes_when_the_step_settles() {
+fn the_timer_of_a_timeout_is_removed_when_the_step_settles() {
     virtual_time(async {
         let timeout = secs(1_234);
         let runtime = Arc::new(VirtualRuntime::new(1));
@@ -132,7 +132,7 @@ fn the_timer_of_a_timeout_goes_when_the_step_settles() {
 #[test]
 fn a_crash_in_the_middle_of_a_step_uses_up_no_retry() {
     for_each_store(async |store| {
-        // Three attempts are lost with their process, the fourth fails, and the one retry is still there.
+        // Three attempts are lost in crashes, the fourth fails, and the one retry is still available.
         let code = |ctx: Ctx, _: ()| async move {
             let work = |step: everstep::operation::StepContext| async move {
                 slow().await?;

@@ -68,7 +68,7 @@ fn overdue_timers_of_a_run_fire_in_the_order_they_were_due() {
         let engine = Engine::open(directory.path()).workflows(Workflows::new().function("w", code));
         engine.start().await.unwrap()
     };
-    // Real threads: on a virtual clock everything has an order.
+    // Use real threads, because virtual time is deterministic.
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()

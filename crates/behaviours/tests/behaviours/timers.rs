@@ -1,4 +1,4 @@
-//! Sleeps: durable, exact to the record, never early, despite any number of crashes.
+//! Sleeps: durable, with the recorded deadline, and never early, despite any number of crashes.
 
 use everstep::journal::{Body, Timestamp};
 use everstep::testing::{ReplayError, journal_from_lines, journal_to_lines, replay_check_function};

@@ -1,4 +1,4 @@
-//! Waits for events: their deadlines, their order, and what becomes of those that are given up.
+//! Waits for events: their deadlines, their order, and what happens to abandoned waits.
 
 use everstep::journal::record::WaitCompleted;
 use everstep::journal::{Body, RecordNumber};
@@ -180,7 +180,7 @@ fn a_dropped_wait_consumes_no_event() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move {
             ctx.sleep("nap", hours(1)).await?;
-            // Both are there already: the first wins, the second is dropped before it is seen.
+            // Both events have arrived: the first wins, and the second wait is dropped.
             let first = tokio::select! {
                 biased;
                 ping = ctx.event::<Ping>() => ping?.0,

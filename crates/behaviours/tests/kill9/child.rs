@@ -11,7 +11,7 @@ use everstep::{Accepts, Ctx, Engine, Error, Event, Result, Retry, Workflow, Work
 use serde::{Deserialize, Serialize};
 
 /// The number of processes that are killed.
-pub(crate) const LIVES: u32 = 15;
+pub(crate) const PROCESSES: u32 = 15;
 
 /// Steps of an order.
 pub(crate) const STEPS: [&str; 8] = [
@@ -61,15 +61,15 @@ impl Workflow for Order {
     }
 }
 
-/// How often an order is looked after.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// The interval at which an order is checked.
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The number of the process that confirms an order, so that each process has work that only it can finish.
-fn confirmed_in_life(number: u32) -> u32 {
-    number % LIVES
+fn confirming_process(number: u32) -> u32 {
+    number % PROCESSES
 }
 
-/// What an order of this number must come to.
+/// The expected result of an order.
 pub(crate) fn expected(number: u32) -> u64 {
     u64::from(number) + 1_000 + STEPS.len() as u64 * u64::from(number % 10)
 }
@@ -94,17 +94,17 @@ fn say(line: String) {
 pub(crate) fn run(dir: &Path) -> ExitCode {
     let number = |name: &str| -> u32 { std::env::var(name).unwrap().parse().unwrap() };
     let runs = number("EVERSTEP_KILL9_RUNS");
-    let life = number("EVERSTEP_KILL9_LIFE");
+    let process = number("EVERSTEP_KILL9_PROCESS");
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_time()
         .build()
         .unwrap();
-    runtime.block_on(work(dir, runs, life));
+    runtime.block_on(work(dir, runs, process));
     ExitCode::SUCCESS
 }
 
-async fn work(dir: &Path, runs: u32, life: u32) {
+async fn work(dir: &Path, runs: u32, process: u32) {
     let effects = Arc::new(dir.join("effects"));
     let engine = Engine::open(dir.join("data"))
         .workflows(Workflows::new().workflow(Order { effects }))
@@ -114,7 +114,7 @@ async fn work(dir: &Path, runs: u32, life: u32) {
     say("open".to_owned());
     let all = (0..runs).map(|number| {
         let engine = engine.clone();
-        tokio::spawn(async move { order(&engine, number, life).await })
+        tokio::spawn(async move { order(&engine, number, process).await })
     });
     for order in all.collect::<Vec<_>>() {
         order.await.unwrap();
@@ -123,12 +123,12 @@ async fn work(dir: &Path, runs: u32, life: u32) {
     say("end".to_owned());
 }
 
-async fn order(engine: &Engine, number: u32, life: u32) {
+async fn order(engine: &Engine, number: u32, process: u32) {
     let id = format!("order-{number}");
     let run = engine.start::<Order>(&number).id(&id).await.unwrap();
     say(format!("started {id}"));
-    // A finished run refuses the event; it was sent before, then.
-    let is_due = confirmed_in_life(number) <= life;
+    // A finished run refuses the event, which an earlier process has sent.
+    let is_due = confirming_process(number) <= process;
     let dedup = format!("confirm-{number}");
     if is_due
         && run
@@ -140,7 +140,7 @@ async fn order(engine: &Engine, number: u32, life: u32) {
     }
     // A run without progress over many processes is paused until it is resumed, as an operator would do.
     let total = loop {
-        match tokio::time::timeout(LOOK_EVERY, run.wait()).await {
+        match tokio::time::timeout(CHECK_INTERVAL, run.wait()).await {
             Ok(ended) => break ended.unwrap(),
             Err(_) => drop(run.resume().await),
         }

@@ -1,4 +1,4 @@
-//! The one that kills, and then checks every journal and every effect against what was acknowledged.
+//! The process that kills its child, and then compares every journal and effect with the acknowledgements.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, BufReader};
@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use everstep::journal::{Body, Entry};
 use everstep::{Engine, RunStatus, secs};
 
-use crate::child::{LIVES, STEPS, expected};
+use crate::child::{PROCESSES, STEPS, expected};
 
 const RUNS: u32 = 400;
-/// Longer than this, and something is stuck.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// The time after which the test counts as stuck.
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The output of the killed processes.
 #[derive(Default)]
@@ -61,24 +61,32 @@ pub(crate) fn run() {
     println!("kill -9 with seed {seed}");
     let mut moments = Moments(seed);
     let mut acknowledged = Acknowledged::default();
-    for life in 0..LIVES {
+    for process in 0..PROCESSES {
         let grace = Duration::from_millis(5 + moments.next(150));
-        let ended = live(dir.path(), &mut acknowledged, life, Some(grace));
-        assert!(!ended, "orders of later lives were done in life {life}");
+        let ended = run_process(dir.path(), &mut acknowledged, process, Some(grace));
+        assert!(
+            !ended,
+            "orders of later processes ended in process {process}"
+        );
     }
     let done = acknowledged.done.len();
-    println!("{LIVES} kills, {done} orders were acknowledged as done before the last");
-    let ended = live(dir.path(), &mut acknowledged, LIVES, None);
-    assert!(ended, "the last life does all that is left");
+    println!("{PROCESSES} kills, {done} orders were acknowledged as done before the last");
+    let ended = run_process(dir.path(), &mut acknowledged, PROCESSES, None);
+    assert!(ended, "the last process finishes all orders");
     check(dir.path(), &acknowledged);
 }
 
-/// Runs one process until it ends by itself or is killed some time after it has opened.
-fn live(dir: &Path, acknowledged: &mut Acknowledged, life: u32, grace: Option<Duration>) -> bool {
+/// Runs one process until it exits or is killed some time after its engine has opened.
+fn run_process(
+    dir: &Path,
+    acknowledged: &mut Acknowledged,
+    process: u32,
+    grace: Option<Duration>,
+) -> bool {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .env("EVERSTEP_KILL9_DIR", dir)
         .env("EVERSTEP_KILL9_RUNS", RUNS.to_string())
-        .env("EVERSTEP_KILL9_LIFE", life.to_string())
+        .env("EVERSTEP_KILL9_PROCESS", process.to_string())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -94,7 +102,7 @@ fn live(dir: &Path, acknowledged: &mut Acknowledged, life: u32, grace: Option<Du
     let mut die_at = None;
     let mut ended = false;
     loop {
-        let left = die_at.map_or(PATIENCE, |at: Instant| {
+        let left = die_at.map_or(TIMEOUT, |at: Instant| {
             at.saturating_duration_since(Instant::now())
         });
         match lines.recv_timeout(left) {
@@ -175,7 +183,7 @@ fn check_journal(
     }
     assert!(
         acknowledged.started.contains(id),
-        "the last child said so of all"
+        "the last child acknowledged all orders"
     );
     let events = journal
         .iter()

@@ -1,4 +1,4 @@
-//! What a copy of a random program's journal must hold: every result from before the place where the copy ends, as it was.
+//! Checks copies of random programs' journals: a copy contains every result from before the cut, unchanged.
 
 use std::collections::HashSet;
 
@@ -6,17 +6,17 @@ use everstep::Payload;
 use everstep::journal::record::LoopAdvanced;
 use everstep::journal::{Body, Entry, Location, Timestamp};
 
-/// A run's journal, and all that was ever written to it.
+/// The journal of a run, and everything that was ever written to it.
 #[derive(Clone, Default)]
-pub(crate) struct Told {
+pub(crate) struct Journals {
     pub(crate) journal: Vec<Entry>,
     pub(crate) history: Vec<Entry>,
 }
 
-/// A step's result, and when the attempt began that had it: work that is done again has others.
+/// The result of a step and the start of the successful attempt, both of which differ if the work is repeated.
 pub(crate) type Done = (Location, Timestamp, Payload);
 
-/// The results of all steps that have one.
+/// Returns the results of all completed steps.
 pub(crate) fn done(entries: &[Entry]) -> Vec<Done> {
     let done = entries.iter().filter_map(|entry| match &entry.record.body {
         Body::StepCompleted(done) => Some(done),
@@ -26,13 +26,16 @@ pub(crate) fn done(entries: &[Entry]) -> Vec<Done> {
     all.collect()
 }
 
-impl Told {
-    /// The results that a copy has at least which was to end before the record of this index.
+impl Journals {
+    /// Returns the results that a copy cut before the record at index `end` must contain.
     pub(crate) fn copied(&self, end: usize) -> Vec<Done> {
-        let end = self.sound(end.min(self.begins_undone()).min(self.ends()));
+        let end = self.consistent_end(
+            end.min(self.first_undone_at_end())
+                .min(self.first_ending_record()),
+        );
         let (before, after) = self.journal.split_at(end);
-        // Steps in flight there have their later results.
-        let open = under_way(before);
+        // Steps in flight at the cut have their later results.
+        let open = steps_in_flight(before);
         let mut copied = done(before);
         copied.extend(
             done(after)
@@ -42,25 +45,31 @@ impl Told {
         copied
     }
 
-    /// Where a copy ends at the earliest so that nothing in it was undone later, and the code waits for no undo.
-    fn sound(&self, end: usize) -> usize {
-        let whole = self.whole(end);
-        let undone = self.first_undone(whole).min(self.first_awaited(whole));
-        let sound = whole.min(undone);
-        if sound == end { end } else { self.sound(sound) }
+    /// Returns the earliest possible end of a copy in which nothing was undone later and the code waits for no undo.
+    fn consistent_end(&self, end: usize) -> usize {
+        let complete = self.first_complete_end(end);
+        let undone = self
+            .first_undone(complete)
+            .min(self.first_awaited(complete));
+        let consistent = complete.min(undone);
+        if consistent == end {
+            end
+        } else {
+            self.consistent_end(consistent)
+        }
     }
 
-    /// Where a copy ends at the earliest that was to end before the record of this index: there, unless a loop is under way
-    /// that has lost iterations. Then it may have to begin before the loop.
-    fn whole(&self, end: usize) -> usize {
-        // Before anything is missing, all is there. A copy shows no gaps.
+    /// Returns the earliest possible end of a copy that is cut before the record at index `end`. That is `end`, unless a
+    /// loop in progress has dropped iterations. Then the copy may have to end before the loop.
+    fn first_complete_end(&self, end: usize) -> usize {
+        // Nothing is missing before the first gap. In a copy, gaps are not visible.
         if !self.is_copy() && end <= self.first_gap() {
             return end;
         }
-        let mut under_way = self.advances(self.journal.len());
-        under_way.retain(|lossy| !lossy.gone.is_empty());
+        let mut lossy_loops = self.advances(self.journal.len());
+        lossy_loops.retain(|lossy| !lossy.gone.is_empty());
         let ended = self.advances(end);
-        // A further pass goes through it once more.
+        // A further pass executes the loop again.
         let is_over = |lossy: &LoopAdvanced| {
             let mut latest = ended.iter().rev();
             let last = latest.find(|advanced| advanced.location == lossy.location);
@@ -70,15 +79,15 @@ impl Told {
             let before = |entry: &Entry| entry.number < lossy.began;
             self.journal.partition_point(before).max(1)
         };
-        let begun = under_way.iter().filter(|lossy| !is_over(lossy));
-        let begun = begun.map(|lossy| beginning(lossy)).min();
-        match begun.filter(|beginning| *beginning < end) {
-            Some(beginning) => self.whole(beginning),
+        let starts = lossy_loops.iter().filter(|lossy| !is_over(lossy));
+        let starts = starts.map(|lossy| beginning(lossy)).min();
+        match starts.filter(|beginning| *beginning < end) {
+            Some(beginning) => self.first_complete_end(beginning),
             None => end,
         }
     }
 
-    /// How loops went on before the record of this index.
+    /// Returns the progress of all loops before the record at index `end`.
     fn advances(&self, end: usize) -> Vec<&LoopAdvanced> {
         let advances = self.journal[..end].iter();
         let advances = advances.filter_map(|entry| match &entry.record.body {
@@ -88,15 +97,15 @@ impl Told {
         advances.collect()
     }
 
-    /// The index of the first record before which others are missing.
+    /// Returns the index of the first record after a gap.
     fn first_gap(&self) -> usize {
         let mut numbered = self.journal.iter().enumerate();
         let gap = numbered.find(|(index, entry)| entry.number.0 != *index as u64);
         gap.map_or(self.journal.len(), |(index, _)| index)
     }
 
-    /// The index of what ended the run, or was about to.
-    fn ends(&self) -> usize {
+    /// Returns the index of the record that ended the run or requested its end.
+    fn first_ending_record(&self) -> usize {
         let ends = |entry: &Entry| match &entry.record.body {
             Body::CancelRequested(_) => true,
             Body::ForcedFailure(forced) => forced.location.is_none(),
@@ -106,14 +115,14 @@ impl Told {
         first.unwrap_or(self.journal.len())
     }
 
-    /// The index of the first record of a step that was undone when the run ended: what is undone is done again.
-    fn begins_undone(&self) -> usize {
-        let said = |entry: &Entry| entry.record.body.is_scripted();
-        let last = self.journal.iter().rposition(said);
+    /// Returns the index of the first record of a step that was undone when the run ended. Such steps are repeated.
+    fn first_undone_at_end(&self) -> usize {
+        let is_scripted = |entry: &Entry| entry.record.body.is_scripted();
+        let last = self.journal.iter().rposition(is_scripted);
         self.first_undone(last.map_or(0, |last| last + 1))
     }
 
-    /// The index of the first record of a step that was undone from there on.
+    /// Returns the index of the first record of a step that was undone after index `from`.
     fn first_undone(&self, from: usize) -> usize {
         let undone = self.journal.iter().skip(from);
         let undone: HashSet<&Location> = undone
@@ -130,11 +139,11 @@ impl Told {
         first.unwrap_or(self.journal.len())
     }
 
-    /// The index of the first record of a step whose undo the code waited for from there on.
+    /// Returns the index of the first record of a step whose undo the code awaited after index `from`.
     fn first_awaited(&self, from: usize) -> usize {
-        let said = |entry: &Entry| entry.record.body.is_scripted();
-        let last_said = self.journal.iter().rposition(said).unwrap_or(0);
-        let waited = self.journal.iter().take(last_said).skip(from);
+        let is_scripted = |entry: &Entry| entry.record.body.is_scripted();
+        let last_scripted = self.journal.iter().rposition(is_scripted).unwrap_or(0);
+        let waited = self.journal.iter().take(last_scripted).skip(from);
         let awaited: HashSet<&Location> = waited
             .filter_map(|entry| match &entry.record.body {
                 Body::UndoStarted(undo) => Some(&undo.location),
@@ -157,8 +166,8 @@ impl Told {
     }
 }
 
-/// Steps that were called in the last pass and have not ended.
-fn under_way(journal: &[Entry]) -> HashSet<Location> {
+/// Returns the steps that were called in the last pass and have not ended.
+fn steps_in_flight(journal: &[Entry]) -> HashSet<Location> {
     let mut open = HashSet::new();
     for entry in journal {
         match &entry.record.body {

@@ -1,4 +1,4 @@
-//! Children and messages in random workflows: operations as data, and what running one gives.
+//! Children and messages in random workflows: operations as data, and the results of executing them.
 
 use everstep::journal::record::ParentClose;
 use everstep::{AnyEvent, Ctx, EngineBuilder, Error, Payload, Result, Retry, Workflows, millis};
@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::program::{Witness, event_name};
 
-/// What a random workflow does to other runs.
+/// An operation of a random workflow that affects other runs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum FamilyOp {
-    /// A child that takes a while and may fail, waited for so long.
+    /// A child that takes a while and may fail, with a timeout.
     Child {
         takes_ms: u16,
         fails: bool,
         timeout_ms: Option<u16>,
         policy: u8,
-        /// Whether it can be undone, after so many failed attempts to do so.
+        /// Whether it can be undone, and the number of attempts to undo it that fail first.
         undo_failures: Option<u8>,
     },
     /// The first of a child and a sleep; the other is dropped.
@@ -66,11 +66,11 @@ pub(crate) fn register(builder: EngineBuilder) -> EngineBuilder {
 pub(crate) async fn run_family(
     ctx: &Ctx<AnyEvent>,
     op: &FamilyOp,
-    place: &str,
+    location: &str,
     witness: &Witness,
 ) -> Result<String> {
     let leaf = |takes_ms: u16, fails: bool| {
-        let input = Payload::from_value(&(takes_ms, fails, format!("{place} grown")));
+        let input = Payload::from_value(&(takes_ms, fails, format!("{location} grown")));
         input.map(|input| ctx.child_by_name("leaf", input))
     };
     Ok(match op {
@@ -99,15 +99,15 @@ pub(crate) async fn run_family(
                 Some(timeout_ms) => child.timeout(millis(u64::from(*timeout_ms))).await,
                 None => child.await.map(Some),
             };
-            told(ended)?
+            outcome_text(ended)?
         }
         FamilyOp::ChildOrSleep { takes_ms, sleep_ms } => {
             let child = leaf(*takes_ms, false)?;
             let sleep = ctx.sleep("patience", millis(u64::from(*sleep_ms)));
             tokio::select! {
                 biased;
-                // A second pass may find another child in this place, and what it came to.
-                result = child => told(result.map(Some))?,
+                // A second pass may find another child with its result at this location.
+                result = child => outcome_text(result.map(Some))?,
                 slept = sleep => {
                     slept?;
                     "out of patience".to_owned()
@@ -123,8 +123,8 @@ pub(crate) async fn run_family(
     })
 }
 
-/// What a child came to, as data.
-fn told(ended: Result<Option<Payload>>) -> Result<String> {
+/// Returns the outcome of a child as data.
+fn outcome_text(ended: Result<Option<Payload>>) -> Result<String> {
     match ended {
         Ok(result) => Ok(format!("{result:?}")),
         Err(error) => match error.child_failure() {

@@ -1,5 +1,5 @@
 //! Copies of journals replay: random programs are forked at random operations, and ended and recovered at random
-//! moments. Whatever was copied fits the code, and what was done before is not done again.
+//! moments. Every copy matches the code, and completed work is not repeated.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use everstep_store_testkit::Archive;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::copies::{Told, done};
+use crate::copies::{Journals, done};
 use crate::family;
 use crate::program::{Happening, Op, Witness, event_name, happenings, program, run_program};
 
-/// An engine, and a store that remembers all that it wrote.
+/// An engine, and a store that keeps every record it ever wrote.
 struct World {
     engine: Engine,
     store: Arc<Archive>,
@@ -32,31 +32,31 @@ impl World {
         Self { engine, store }
     }
 
-    /// The state of the latest generation of a run.
-    async fn told(&self, run: &RunHandle) -> Told {
+    /// Returns the journals of the latest generation of a run.
+    async fn journals(&self, run: &RunHandle) -> Journals {
         let generation = run.generation().await.unwrap();
         let stream = StreamName::of_run(run.id(), generation);
-        Told {
+        Journals {
             journal: run.journal().await.unwrap(),
             history: self.store.written(&stream),
         }
     }
 
-    /// The same of a run that has ended by itself.
-    async fn ended(&self, run: &RunHandle) -> Told {
+    /// Waits for the run to complete or fail, and returns its checked journals.
+    async fn ended(&self, run: &RunHandle) -> Journals {
         let ended = tokio::time::timeout(secs(600), run.wait_json()).await;
-        let told = self.told(run).await;
-        // Some programs fail by themselves.
+        let journals = self.journals(run).await;
+        // Some programs fail without intervention.
         let status = run.status().await.unwrap();
         if ended.is_err() || !matches!(status, RunStatus::Completed | RunStatus::Failed) {
-            print(&told.journal);
+            print(&journals.journal);
             panic!(
-                "the run did not come to its end: {}",
+                "the run did not end as expected: {}",
                 run.why().await.unwrap()
             );
         }
-        check(&told);
-        told
+        check(&journals);
+        journals
     }
 }
 
@@ -95,29 +95,29 @@ async fn begin(engine: &Engine, program: &[Op], happenings: &[(u16, Happening)])
     run
 }
 
-/// The journal replays, and no step ever had two results.
-fn check(told: &Told) {
+/// Checks that the journal replays, and that no step ever had two results.
+fn check(journals: &Journals) {
     let mut known = HashSet::new();
-    for (location, ..) in done(&told.history) {
+    for (location, ..) in done(&journals.history) {
         assert!(known.insert(location.clone()), "{location} completed twice");
     }
     let witness = Witness::default();
     let result = replay_check_function(
         "random",
         move |ctx, program: Vec<Op>| run_program(ctx, program, witness.clone()),
-        told.journal.clone(),
+        journals.journal.clone(),
     );
     if let Err(error) = result {
-        print(&told.journal);
+        print(&journals.journal);
         panic!("the copy does not replay: {error}");
     }
 }
 
-/// A copy that ends before the record of this index has every result it should have.
-fn compare(original: &Told, end: usize, copy: &Told) {
-    let there = done(&copy.history);
+/// Checks that a copy cut before the record at index `end` has every expected result.
+fn compare(original: &Journals, end: usize, copy: &Journals) {
+    let copied = done(&copy.history);
     for result in original.copied(end) {
-        if !there.contains(&result) {
+        if !copied.contains(&result) {
             print(&original.journal);
             eprintln!("the copy:");
             print(&copy.history);
@@ -138,41 +138,42 @@ fn runner() -> TestRunner {
     })
 }
 
-/// Whether an operation is done again when a run begins again at a place: it is that one, or in the same loop.
-fn is_repeated(location: &Location, place: &Location) -> bool {
-    let path = place.scope.segments();
+/// Whether restarting a run from `from` repeats the operation at `location`: it is the same operation, or in the
+/// same loop.
+fn is_repeated(location: &Location, from: &Location) -> bool {
+    let path = from.scope.segments();
     let iteration = path.iter().position(|s| matches!(s, Segment::Iteration(_)));
     let Some(iteration) = iteration else {
-        return location == place || location.scope.is_within(&place.inner_scope());
+        return location == from || location.scope.is_within(&from.inner_scope());
     };
-    let whole = &path[..iteration];
+    let outermost_loop = &path[..iteration];
     let inside = location.inner_scope();
-    inside.segments().starts_with(whole)
+    inside.segments().starts_with(outermost_loop)
 }
 
 async fn fork_somewhere(program: Vec<Op>, happenings: Vec<(u16, Happening)>, pick: usize) {
     let world = World::new().await;
     let run = begin(&world.engine, &program, &happenings).await;
     let original = world.ended(&run).await;
-    let places: Vec<(usize, Location)> = original
+    let locations: Vec<(usize, Location)> = original
         .journal
         .iter()
         .enumerate()
         .filter_map(|(index, entry)| Some((index, entry.record.body.location()?.clone())))
         .collect();
-    let Some((_, place)) = places.get(pick % places.len().max(1)) else {
+    let Some((_, from)) = locations.get(pick % locations.len().max(1)) else {
         return;
     };
-    let first = places
+    let first = locations
         .iter()
-        .find(|(_, at)| is_repeated(at, place))
+        .find(|(_, at)| is_repeated(at, from))
         .unwrap()
         .0;
-    let fork = run.fork().at(place.to_string()).id("f").await.unwrap();
+    let fork = run.fork().at(from.to_string()).id("f").await.unwrap();
     let copy = world.ended(&fork).await;
     compare(&original, first, &copy);
-    // And so it is with a new generation of the run itself.
-    run.restart_from(place.to_string()).await.unwrap();
+    // The same holds for a new generation of the run itself.
+    run.restart_from(from.to_string()).await.unwrap();
     let next = world.ended(&run).await;
     compare(&original, first, &next);
     world.engine.shutdown().await;
@@ -226,25 +227,25 @@ fn a_copy_omits_records_that_were_written_while_an_undo_was_awaited() {
 async fn end_and_recover(program: Vec<Op>, moments: Vec<u16>, verbs: Vec<u8>) {
     let world = World::new().await;
     let run = begin(&world.engine, &program, &[]).await;
-    let mut lives = Vec::new();
+    let mut generations = Vec::new();
     for (moment, verb) in moments.iter().zip(&verbs) {
         tokio::time::sleep(Duration::from_millis(u64::from(*moment))).await;
         match verb {
             0 => drop(run.cancel().keep().await.unwrap()),
             1 => drop(run.force_fail("try").await.unwrap()),
             2 => {
-                // A pause alone ends nothing; the run is ended while it rests.
+                // Terminate the run while it is paused, because a pause alone does not end it.
                 run.pause().await.unwrap();
                 run.terminate().await.unwrap();
             }
             _ => drop(run.terminate().await.unwrap()),
         }
         let _ = run.wait_json().await;
-        lives.push(world.told(&run).await);
+        generations.push(world.journals(&run).await);
         run.recover().await.unwrap();
     }
-    lives.push(world.ended(&run).await);
-    for pair in lives.windows(2) {
+    generations.push(world.ended(&run).await);
+    for pair in generations.windows(2) {
         compare(&pair[0], pair[0].journal.len(), &pair[1]);
     }
     world.engine.shutdown().await;

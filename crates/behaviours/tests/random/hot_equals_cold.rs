@@ -81,10 +81,10 @@ async fn boot(
         .unwrap()
 }
 
-/// What is left of a run of a program.
+/// The observations of one run of a program.
 pub(crate) struct Ran {
     pub(crate) journal: Vec<Entry>,
-    /// All that was ever written to the journal.
+    /// Everything that was ever written to the journal.
     history: Vec<Entry>,
     witness: Witness,
     pub(crate) status: RunStatus,
@@ -96,7 +96,7 @@ fn is_crash((_, happening): &(u16, Happening)) -> bool {
     matches!(happening, Happening::Crash)
 }
 
-/// Runs a program in a world.
+/// Runs a program in this world.
 pub(crate) async fn run(
     hot_runs_max: usize,
     program: &[Op],
@@ -153,7 +153,7 @@ async fn answer(handle: &RunHandle, number: usize) {
     }
 }
 
-/// Everything that must hold for one execution of one program.
+/// Checks everything that must hold for one execution of one program.
 fn check(program: &[Op], ran: &Ran) {
     let (journal, witness, status) = (&ran.journal, &ran.witness, ran.status);
     let may_fail = has(program, &|op| matches!(op, Op::Fail))
@@ -208,7 +208,7 @@ fn check_gaps(journal: &[Entry], history: &[Entry]) {
     assert!(left.eq(journal), "the journal is not what was written");
 }
 
-/// Each step has one result, events of a name are taken once and in order.
+/// Checks that each step has one result, and that events with the same name are taken once and in order.
 fn check_records(history: &[Entry]) {
     let mut completed = HashSet::new();
     let mut last_taken: HashMap<Name, u64> = HashMap::new();
@@ -235,7 +235,7 @@ fn check_records(history: &[Entry]) {
     }
 }
 
-/// 10,000 cases in release builds; a debug build is slower by far and looks at a tenth.
+/// 10,000 cases in release builds. Debug builds are much slower and run a tenth of them.
 fn cases() -> u32 {
     let cases = if cfg!(debug_assertions) {
         1_000
@@ -264,11 +264,11 @@ fn a_hot_run_an_evicted_run_and_a_replay_see_the_same() {
         for hot_runs_max in [1_000, 0] {
             let ran = virtual_time(run(hot_runs_max, &program, &happenings));
             check(&program, &ran);
-            // A second pass may call steps of one name in another order, and so give them other places.
+            // A second pass may call steps with the same name in another order, so their locations differ.
             let retried = |entry: &Entry| matches!(entry.record.body, Body::ExecutionRetried(_));
             if !ran.journal.iter().any(retried) {
-                for (place, times) in ran.witness.completions() {
-                    prop_assert!(times == 1, "{} ran {} times", place, times);
+                for (location, times) in ran.witness.completions() {
+                    prop_assert!(times == 1, "{} ran {} times", location, times);
                 }
             }
         }
@@ -341,9 +341,9 @@ fn results_before_a_lost_early_result_are_seen_again() {
     let ran = virtual_time(run(1_000, &program, &happenings));
     let live = ran.witness.traces();
     assert_eq!(live.len(), 2);
-    // What came in meanwhile is seen first.
-    let result_at = |trace: &[String], place: &str| {
-        let start = format!("{place} = ");
+    // Records that arrived meanwhile are folded first.
+    let result_at = |trace: &[String], location: &str| {
+        let start = format!("{location} = ");
         trace.iter().position(|line| line.starts_with(&start))
     };
     let order = |(_, trace): &(u32, Vec<String>)| {
@@ -391,7 +391,7 @@ fn an_iteration_that_began_at_once_does_so_after_earlier_ones_are_dropped() {
         body,
     };
     let joined = Op::Join(vec![vec![looped(2, vec![])], vec![version.clone()]]);
-    // So many records are written without waiting that an iteration is durable before it begins.
+    // Enough records are written without waiting that an iteration is durable before it begins.
     let program = [looped(5, vec![looped(6, vec![version])]), joined];
     for hot_runs_max in [1_000, 0] {
         let ran = virtual_time(run(hot_runs_max, &program, &[]));
@@ -438,7 +438,7 @@ fn a_child_that_completes_while_the_run_fails_is_undone() {
         };
         vec![Op::TryScope(vec![looped]), Op::Fail]
     };
-    // Behind the point of no return undos are passed over, also while children complete.
+    // After the point of no return, undos are skipped, even while children complete.
     let passes_over = [vec![Op::NoReturn], fails_with_children(0, 2)].concat();
     for program in [fails_with_children(3, 0), passes_over] {
         for hot_runs_max in [1_000, 0] {

@@ -1,5 +1,5 @@
-//! Random workflows: whatever they do and whatever happens to them, an execution that was never interrupted and one from the
-//! journal see the same. Apart from the other tests because they are run many times, optimised, and are soon built.
+//! Random workflows: an uninterrupted execution and a replay of the journal see the same results, whatever happens to
+//! the run. A separate test binary, because it runs many cases with optimisations and builds quickly.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,7 +1,7 @@
-//! Random workflows: programs as data, and the workflow that runs them and writes down everything it saw.
+//! Random workflows: programs as data, and the workflow that runs them and records a trace.
 //!
-//! A program is a sequence of operations, some of them joins or loops of further sequences. Whatever it calls and whatever it
-//! gets back goes into a trace; two executions of one journal must have the same trace.
+//! A program is a sequence of operations, some of which are joins or loops of further sequences. All calls and results
+//! are added to a trace; two executions of one journal must have the same trace.
 
 mod running;
 
@@ -21,13 +21,13 @@ pub(crate) use running::run_program;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Op {
-    /// A step of that name that takes a while and fails so many times first.
+    /// A step with this name that takes a while and succeeds after a number of failures.
     Step {
         name: u8,
         takes_ms: u16,
         failures: u8,
     },
-    /// A step that gives its failure back as data.
+    /// A step that returns its failure as data.
     TryStep {
         name: u8,
         takes_ms: u16,
@@ -48,16 +48,16 @@ pub(crate) enum Op {
         name: u8,
         takes_ms: u16,
     },
-    /// A best-effort step that fails for good.
+    /// A best-effort step that fails permanently.
     BestEffort {
         name: u8,
     },
-    /// A sleep until so long after the last record, or before it.
+    /// A sleep until a time relative to the last record, possibly in the past.
     SleepUntil {
         name: u8,
         ms: i16,
     },
-    /// A step that can be undone, after so many failed attempts to do so.
+    /// A step whose undo succeeds after a number of failures.
     Undoable {
         name: u8,
         takes_ms: u16,
@@ -67,7 +67,7 @@ pub(crate) enum Op {
     /// Rolls back and continues.
     RollBack,
     NoReturn,
-    /// Fails the whole function for good.
+    /// Fails the whole function permanently.
     Fail,
     /// Fails the whole function in its first pass.
     FailPass,
@@ -79,7 +79,7 @@ pub(crate) enum Op {
         change: u8,
     },
     Join(Vec<Vec<Op>>),
-    /// So many iterations of a sequence, with so many kept.
+    /// A loop over a sequence. The journal keeps the last `keep` iterations.
     Loop {
         name: u8,
         times: u8,
@@ -97,36 +97,36 @@ pub(crate) enum Op {
         name: u8,
         takes_ms: u16,
     },
-    /// Whichever event comes first.
+    /// The first event with any name.
     AnyEvent {
         timeout_ms: u16,
     },
-    /// Up to so many events at once.
+    /// A batch with up to a maximum number of events.
     Batch {
         max: u8,
         timeout_ms: u16,
     },
-    /// An event, if one is there.
+    /// An event, if one is available.
     TryEvent,
-    /// Named branches, so many at once.
+    /// Named branches, of which a limited number run concurrently.
     Branches {
         at_once: u8,
         branches: Vec<Vec<Op>>,
     },
-    /// Named branches of which the first counts.
+    /// Named branches, of which the first to succeed wins.
     Race(Vec<Vec<Op>>),
     /// One of several branches.
     Switch {
         value: u8,
         cases: Vec<Vec<Op>>,
     },
-    /// A part whose failure is data.
+    /// A scope whose failure is data.
     TryScope(Vec<Op>),
-    /// Something about other runs.
+    /// An operation that affects other runs.
     Family(FamilyOp),
 }
 
-/// What happens from outside, and when.
+/// An external occurrence.
 #[derive(Clone, Debug)]
 pub(crate) enum Happening {
     Send(u8),
@@ -243,7 +243,7 @@ impl Rpc for Ask {
     type Answer = u32;
 }
 
-/// What marks results in a trace that may have been seen before they were durable.
+/// The suffix of results in a trace that may take effect before they are durable.
 pub(crate) const EARLY: &str = " early";
 
 /// The traces of all executions so far, and how often the work of each step was done.
@@ -256,7 +256,7 @@ struct Seen {
     traces: Vec<(u32, Vec<String>)>,
     completed: HashMap<String, u32>,
     attempts: HashMap<String, u32>,
-    /// What was undone, as often as that was done, in the order it was done.
+    /// The undone results in order, once per execution of the undo.
     undone: Vec<String>,
 }
 
@@ -274,7 +274,7 @@ impl Witness {
         self.0.lock().unwrap().traces.clone()
     }
 
-    /// How often the work at a place ran to its end.
+    /// Returns how often the work at each location completed.
     pub(crate) fn completions(&self) -> HashMap<String, u32> {
         self.0.lock().unwrap().completed.clone()
     }
@@ -285,7 +285,7 @@ impl Witness {
         self.0.lock().unwrap().undone.clone()
     }
 
-    /// Undoes the work of a place, after so many failures.
+    /// Undoes a step by its output. The first `failures` attempts fail.
     pub(crate) fn undo(&self, output: &str, failures: u8) -> Result<()> {
         let mut seen = self.0.lock().unwrap();
         let attempts = seen.attempts.entry(format!("undo {output}")).or_default();

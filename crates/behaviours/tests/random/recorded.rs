@@ -1,4 +1,4 @@
-//! Journals recorded by released versions replay on today's code, and today's code would add nothing to them.
+//! Journals recorded by released versions replay on the current code, which adds nothing to them.
 //!
 //! The files are kept forever, a folder for each release. `EVERSTEP_RECORD=1 cargo test -p everstep --test random recorded`
 //! writes those of the current release where they are missing; it never overwrites one.
@@ -125,7 +125,7 @@ fn record(script: &Script) -> Vec<Entry> {
     journal
 }
 
-/// Runs today's code on the journal. The check itself refuses anything the code would add.
+/// Replays the journal with the current code. The check rejects anything the code would add.
 fn replay(path: &Path) {
     let text = std::fs::read_to_string(path).unwrap();
     let journal = journal_from_lines(&text).unwrap();
@@ -172,7 +172,7 @@ fn recorded_journals_of_every_release_replay_and_nothing_is_added() {
     assert!(replayed >= scripts().len());
 }
 
-/// Changed code must not pass: the check would be worth nothing.
+/// Changed code must not pass; otherwise the check would be worthless.
 #[test]
 fn a_recorded_journal_does_not_replay_on_other_code() {
     let path = folder().join(RELEASE).join("steps.jsonl");

@@ -1,4 +1,4 @@
-//! What must hold for the traces of all executions of a random program: each saw what the later ones saw.
+//! Checks the traces of all executions of a random program: later executions see the same results as earlier ones.
 
 use std::collections::HashSet;
 
@@ -6,15 +6,15 @@ use everstep::journal::{Body, Entry};
 
 use crate::program::{EARLY, Witness};
 
-/// The trace of the last execution of the last pass. Earlier passes may have been looked at again after it, for their
-/// undos.
+/// Returns the trace of the last execution of the last pass. Earlier passes may have been executed again after it, to
+/// find their undos.
 pub(crate) fn last_trace(witness: &Witness) -> Vec<String> {
     let traces = witness.traces();
     let last = traces.into_iter().max_by_key(|(pass, _)| *pass);
     last.expect("it ran").1
 }
 
-/// Compares all executions with those that came after them; `history` is all that was ever written.
+/// Compares each execution with the later ones. `history` contains every record that was ever written.
 pub(crate) fn check_traces(history: &[Entry], witness: &Witness) {
     let durable = results(history);
     let (traces, last) = (witness.traces(), last_trace(witness));
@@ -27,7 +27,7 @@ pub(crate) fn check_traces(history: &[Entry], witness: &Witness) {
             assert_eq!(
                 lasting[..shared],
                 later[..shared],
-                "an execution saw something else than a later one"
+                "an execution saw other results than a later one"
             );
         }
     }
@@ -36,7 +36,7 @@ pub(crate) fn check_traces(history: &[Entry], witness: &Witness) {
         let (lasting, last) = seen_by_both(lasting(trace, &durable), &last);
         assert!(
             last.starts_with(&lasting),
-            "the last execution did not come as far as an earlier one: {lasting:?}"
+            "the last execution made less progress than an earlier one: {lasting:?}"
         );
     }
 }
@@ -50,14 +50,14 @@ fn results(history: &[Entry]) -> HashSet<String> {
     results.collect()
 }
 
-/// What an execution saw up to the first early result that was lost with its process: whatever it saw from there on need
-/// not come again.
+/// Returns the trace up to the first early result that was lost in a crash. What follows it may differ in later
+/// executions.
 fn lasting<'a>(trace: &'a [String], durable: &HashSet<String>) -> &'a [String] {
     let is_lost = |line: &String| {
         let Some((_, result)) = line.split_once(" = ") else {
             return false;
         };
-        // A later pass may have such a result where a step is called whose failure is data: `Ok("…")`, `Some("…")`.
+        // A later pass may show such a result as the output of a `try` step: `Ok("…")`, `Some("…")`.
         let result = result.split('"').nth(1).unwrap_or(result);
         result.ends_with(EARLY) && !durable.contains(result)
     };
@@ -65,7 +65,8 @@ fn lasting<'a>(trace: &'a [String], durable: &HashSet<String>) -> &'a [String] {
     &trace[..lost.unwrap_or(trace.len())]
 }
 
-/// Two traces without the iterations that only one of them went through: the other began after they were dropped.
+/// Returns two traces without the iterations that only one of them contains. The other execution began after they
+/// were dropped.
 pub(crate) fn seen_by_both(one: &[String], other: &[String]) -> (Vec<String>, Vec<String>) {
     let common = |own: &[String], other: &[String]| {
         let known: HashSet<&str> = other.iter().flat_map(|line| iterations(line)).collect();
@@ -75,12 +76,12 @@ pub(crate) fn seen_by_both(one: &[String], other: &[String]) -> (Vec<String>, Ve
     (common(one, other), common(other, one))
 }
 
-/// The iterations a line of a trace stands in, outermost first.
+/// Returns the iterations that contain a line of a trace, outermost first.
 fn iterations(line: &str) -> impl Iterator<Item = &str> {
-    // What follows is what was seen there, which may name places too.
-    let place = line.split(' ').next().unwrap_or(line);
-    place.match_indices('~').map(move |(at, _)| {
-        let digits = place[at + 1..].chars().take_while(char::is_ascii_digit);
-        &place[..=at + digits.count()]
+    // The rest of the line is the result, which may contain locations too.
+    let location = line.split(' ').next().unwrap_or(line);
+    location.match_indices('~').map(move |(at, _)| {
+        let digits = location[at + 1..].chars().take_while(char::is_ascii_digit);
+        &location[..=at + digits.count()]
     })
 }

@@ -1,5 +1,5 @@
-//! What must hold for the undos of every random program: each once, in reverse order of completion, and none left out
-//! when a run fails.
+//! Checks the undos of random programs: each runs once, in reverse order of completion, and none is missing when a
+//! run fails.
 
 use std::collections::HashMap;
 
@@ -30,17 +30,17 @@ pub(crate) fn rolls_back(op: &Op) -> bool {
     matches!(op, Op::RollBack)
 }
 
-/// A step, or one of the children that were started in a place.
+/// A step, or one of the children that were started at a location.
 type Subject = (Location, Option<RunId>);
 
-/// Steps and children that can be undone, with their results, in the order they were done; and what became of each.
+/// Steps and children that can be undone, with their results, in order of completion, and those undone or skipped.
 struct Undos {
     done: Vec<(Subject, Payload)>,
-    /// Those that were undone or passed over, in order.
+    /// Those that were undone or skipped, in order.
     over: Vec<Subject>,
     /// The results of those that were undone.
     undone: Vec<String>,
-    /// How many of them were done when the first was undone or passed over. Children may complete after that.
+    /// How many of them were done when the first was undone or skipped. Children may complete later.
     before_first: Option<usize>,
 }
 
@@ -49,8 +49,8 @@ impl Undos {
         self.before_first.get_or_insert(self.done.len());
     }
 
-    /// Those that were undone or passed over, in order, and the order they must have; of children that completed later only
-    /// the end of the run says that they are among them.
+    /// Returns the actual and the expected order of undos. Children that completed after the first undo are left out,
+    /// because their position is not determined.
     fn orders(&self) -> (Vec<&Subject>, Vec<&Subject>) {
         let known = &self.done[..self.before_first.unwrap_or(0)];
         let is_known = |subject: &&Subject| known.iter().any(|(what, _)| what == *subject);
@@ -113,8 +113,8 @@ fn undos_of(history: &[Entry]) -> Undos {
     undos
 }
 
-/// Compares what was undone with `history`, all that was ever written to the run's journal: what loops have dropped of it
-/// counts too.
+/// Compares the undos with `history`, which contains every record ever written to the run's journal, including
+/// those that loops dropped.
 pub(crate) fn check_undos(program: &[Op], history: &[Entry], witness: &Witness, crashed: bool) {
     let undos = undos_of(history);
     let mut once = undos.over.clone();
@@ -140,7 +140,7 @@ pub(crate) fn check_undos(program: &[Op], history: &[Entry], witness: &Witness, 
     }
     let mut happened = witness.undone();
     if crashed {
-        // Outside, an undo whose record was lost with its process has happened more than once, but never out of turn.
+        // An undo whose record was lost in the crash ran more than once, but never out of order.
         happened.dedup();
     }
     assert_eq!(happened, undos.undone);

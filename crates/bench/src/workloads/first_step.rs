@@ -29,7 +29,7 @@ impl Workflow for OneStep {
 
     async fn run(&self, ctx: Ctx<Self>, (): ()) -> everstep::Result<()> {
         ctx.step("first", || async {
-            // The receiver is gone only at the end of the benchmark.
+            // The receiver is dropped only at the end of the benchmark.
             let _ = self.begins.send(Instant::now());
             Ok::<_, Error>(())
         })

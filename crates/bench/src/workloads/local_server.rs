@@ -31,7 +31,7 @@ impl LocalServer {
         options.loopback_only = true;
         options.sse_lifetime = SSE_LIFETIME;
         let mut connections = Connections::default();
-        // All clients are gone when the server stops.
+        // All clients have disconnected when the server stops.
         connections.grace = Duration::ZERO;
         let (stop, stopped) = oneshot::channel();
         let serving = serve(listener, router(engine, options), connections, async move {

@@ -26,7 +26,7 @@ where
     W: Workflow + Accepts<Go>,
 {
     ctx.event::<Go>().await?;
-    // The receiver is gone only at the end of the benchmark.
+    // The receiver is dropped only at the end of the benchmark.
     let _ = resumes.send(Instant::now());
     Ok(())
 }

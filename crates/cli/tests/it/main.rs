@@ -36,7 +36,7 @@ fn command(arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs the binary with these arguments to its end.
+/// Runs the binary with these arguments until it exits.
 fn everstep(arguments: &[&str]) -> Output {
     command(arguments).output().unwrap()
 }

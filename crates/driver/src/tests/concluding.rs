@@ -103,8 +103,8 @@ fn a_function_that_may_be_retried_begins_again_from_the_journal() {
     let expected = (vec!["execution_retried"], Then::GoOnAs(RunStatus::Running));
     assert_eq!(shell.written(), expected);
     shell.commit();
-    let whole = Action::Read(ReadFor::Fold, RecordNumber(0));
-    assert_eq!(shell.next(), whole);
+    let read_all = Action::Read(ReadFor::Fold, RecordNumber(0));
+    assert_eq!(shell.next(), read_all);
     assert_eq!(shell.next(), Action::Wait);
     shell.driver.read(ReadFor::Fold, shell.journal.clone());
     let expected = (vec![], Then::Suspend(RunStatus::Retrying));

@@ -57,8 +57,8 @@ fn a_pass_that_another_node_began_restarts_the_execution() {
         .driver
         .read(ReadFor::Fold, entries(1, [retried.into()]));
     assert_eq!(shell.next(), Action::Drop(ExecutionKind::Live));
-    let whole = Action::Read(ReadFor::Fold, RecordNumber(0));
-    assert_eq!(shell.next(), whole);
+    let read_all = Action::Read(ReadFor::Fold, RecordNumber(0));
+    assert_eq!(shell.next(), read_all);
 }
 
 #[test]

@@ -20,7 +20,7 @@ use crate::error::Unavailable;
 use crate::node::Node;
 use crate::observers::Watchers;
 
-/// The way into the store. The committer ends when the last reference to this handle is dropped.
+/// Queues commits to the store. The committer ends when the last reference to this handle is dropped.
 pub(crate) struct Committer {
     pub(super) node: Arc<Node>,
     queue: Arc<Queue>,
@@ -50,7 +50,7 @@ impl Committer {
         }
     }
 
-    /// Returns the task that runs the senders. However it ends, no caller goes on waiting for it.
+    /// Returns the task that runs the senders. However it ends, no caller is left waiting.
     pub(crate) fn task(&self, watchers: Arc<Watchers>) -> impl Future<Output = ()> + Send + use<> {
         let running = Running(self.queue.clone());
         let (node, availability) = (self.node.clone(), self.availability.clone());
@@ -136,7 +136,7 @@ impl Committer {
         self.queue.ended().await;
         for sender in &self.senders {
             if let Err(error) = self.node.store.retire(*sender).await {
-                tracing::warn!(%error, "lease not released, other nodes wait until it expires");
+                tracing::warn!(%error, "cannot release the lease, other nodes wait until it expires");
             }
         }
     }

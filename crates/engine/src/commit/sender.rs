@@ -99,7 +99,7 @@ impl Sender<'_> {
                 batch.reply(outcomes.into_iter().map(Ok));
             }
             Err(error) => {
-                tracing::error!(%error, commits = batch.len(), "batch not written");
+                tracing::error!(%error, commits = batch.len(), "cannot write a batch");
                 // A shared store that is unavailable may return, and the runs with it.
                 let may_return = matches!(error, StoreError::Unavailable { .. });
                 if !(self.node.is_shared && may_return) {

@@ -1,4 +1,4 @@
-//! The way from a claim to an execution: finds the worker, reads the journal, and starts the task.
+//! The path from a claim to an execution: finds the worker, reads the journal, and starts the task.
 
 use std::sync::Arc;
 

@@ -44,7 +44,7 @@ impl NodeLease {
             match self.renew().await {
                 Ok(()) => self.availability.mark_available(),
                 Err(error) => {
-                    tracing::warn!(%error, "lease not renewed, other nodes may take over");
+                    tracing::warn!(%error, "cannot renew the lease, other nodes may take over");
                     if matches!(error, StoreError::Unavailable { .. }) {
                         self.availability.mark_unavailable(&error);
                     }
@@ -57,7 +57,7 @@ impl NodeLease {
     pub(crate) async fn keep_while_draining(&self) {
         loop {
             if let Err(error) = self.renew().await {
-                tracing::warn!(%error, "lease not renewed, other nodes may take over");
+                tracing::warn!(%error, "cannot renew the lease, other nodes may take over");
             }
             let interval = self.node.settings.lease_ttl / 3;
             self.node.runtime.sleep(interval).await;

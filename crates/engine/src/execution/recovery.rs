@@ -222,7 +222,7 @@ impl Recovery {
     async fn readable_head(&self, stream: StreamRef) -> Result<Option<Head>, StoreError> {
         match self.parts.node.store.head(stream).await {
             Err(error) if error.is_damage() => {
-                tracing::error!(%error, "run not readable, not recovered");
+                tracing::error!(%error, "cannot read a run, not recovering it");
                 Ok(None)
             }
             head => head,

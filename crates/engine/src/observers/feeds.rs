@@ -36,7 +36,7 @@ pub type Endings = Feed<Ending>;
 pub struct Feed<T>(broadcast::Receiver<T>);
 
 impl<T: Clone> Feed<T> {
-    /// Returns the next item. `None` when the engine is gone.
+    /// Returns the next item. `None` when the engine was dropped.
     pub async fn next(&mut self) -> Option<T> {
         loop {
             match self.0.recv().await {

@@ -18,7 +18,7 @@ use crate::node::Node;
 pub(crate) struct Watchers {
     node: Arc<Node>,
     watched: Mutex<FxHashMap<StreamNumber, Watched>>,
-    /// The numbers of streams watched for their end and for each record, so that commits to
+    /// How many streams are watched for their end and for each record, so that commits to
     /// unwatched streams take no lock.
     for_end: AtomicUsize,
     for_records: AtomicUsize,
@@ -83,7 +83,7 @@ impl Watchers {
 
     /// Reports a run that cannot be read. Its watchers read it again and receive the error.
     pub(crate) fn unreadable(&self, stream: StreamNumber, error: &StoreError) {
-        tracing::error!(%stream, %error, "run not readable, leaving it as it is");
+        tracing::error!(%stream, %error, "cannot read a run, skipping it");
         self.grew(stream, true);
     }
 

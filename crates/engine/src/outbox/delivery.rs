@@ -167,7 +167,7 @@ impl Deliverer {
         failure: Failure,
     ) -> Result<Delivery, ControlError> {
         if child.detached {
-            tracing::warn!(child = %child.run, parent = %child.parent.run, %failure, "detached child not started");
+            tracing::warn!(child = %child.run, parent = %child.parent.run, %failure, "cannot start a detached child");
             return Ok(Delivery::Done);
         }
         let finished = ChildFinished::failed(&child.run, &child.parent, failure);

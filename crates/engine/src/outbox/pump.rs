@@ -56,12 +56,12 @@ impl OutboxPump {
         let node = &self.parts.node;
         while node.rest(node.settings.sweep_interval).await {
             if let Err(error) = self.sweep().await {
-                tracing::warn!(%error, "outbox not readable");
+                tracing::warn!(%error, "cannot read the outbox");
             }
         }
     }
 
-    /// Adds the effects in the store that this node does not know.
+    /// Adds the effects in the store that are not queued on this node yet.
     async fn sweep(&self) -> Result<(), StoreError> {
         let mut after = None;
         loop {
@@ -189,8 +189,8 @@ impl OutboxPump {
         });
     }
 
-    /// Deletes the rows of delivered effects. This node does not deliver them again before that is
-    /// durable; if it fails, the next sweep does.
+    /// Deletes the rows of delivered effects. Until that is durable, this node does not deliver them
+    /// again. If it fails, the next sweep delivers them again.
     fn remove(&self, stream: StreamNumber, delivered: Vec<String>) {
         if delivered.is_empty() {
             return;

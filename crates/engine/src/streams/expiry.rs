@@ -85,7 +85,7 @@ impl Streams {
             let streams = self.clone();
             self.parts.node.spawn(async move {
                 if let Err(error) = streams.save_touch(stream).await {
-                    tracing::warn!(%error, %stream, "last use of a stream not saved");
+                    tracing::warn!(%error, %stream, "cannot save the last use of a stream");
                 }
             });
         }

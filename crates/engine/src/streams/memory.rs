@@ -54,8 +54,8 @@ impl StreamMemory {
         lock(&self.touches).get(&stream).map(|touch| touch.at)
     }
 
-    /// Records a use. Returns whether it must be saved because the saved one is `step` milliseconds
-    /// old.
+    /// Records a use. Returns whether to save it, because the saved use is at least `step`
+    /// milliseconds old.
     pub(super) fn touch(
         &self,
         stream: StreamNumber,

@@ -41,7 +41,7 @@ impl TimerTask {
         let node = &self.parts.node;
         while !node.is_closing() {
             if let Err(error) = self.load().await {
-                tracing::error!(%error, "timers not readable");
+                tracing::error!(%error, "cannot read timers");
                 self.queue.set_stale();
                 node.rest(node.settings.lease_ttl).await;
                 continue;
@@ -219,7 +219,7 @@ impl TimerTask {
             self.queue.ignore_until(timer.stream, until);
             return;
         }
-        tracing::error!(%error, stream = %timer.stream, "timer not fired, retrying");
+        tracing::error!(%error, stream = %timer.stream, "cannot fire a timer, retrying");
         let task = self.clone();
         self.parts.node.spawn(async move {
             task.parts

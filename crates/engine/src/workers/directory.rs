@@ -116,7 +116,7 @@ impl Workers {
     async fn keep_catalog_current(self: Arc<Self>) {
         while self.node.rest(self.node.settings.sweep_interval).await {
             if let Err(error) = self.catalog.refresh().await {
-                tracing::warn!(%error, "catalog of workflows not readable");
+                tracing::warn!(%error, "cannot read the catalog of workflows");
             }
         }
     }

@@ -179,7 +179,7 @@ pub enum WaitError {
     Cancelled(Option<String>),
     #[error("the run was terminated{}", after_colon(.0))]
     Terminated(Option<String>),
-    #[error("the run failed: {error}; and so did its rollback: {rollback_error}")]
+    #[error("the run failed: {error}; its rollback failed too: {rollback_error}")]
     RollbackFailed {
         error: Failure,
         rollback_error: Failure,

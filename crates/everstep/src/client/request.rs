@@ -17,10 +17,10 @@ use crate::workflow::Workflow;
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages explain the variants")]
 pub enum RequestError {
-    #[error("run `{0}` ended without an answer")]
+    #[error("run `{0}` ended without a reply")]
     RunEnded(RunId),
     /// The run keeps the event, and may still act on it.
-    #[error("no answer within {0:?}; the event stays with the run")]
+    #[error("no reply within {0:?}; the run keeps the event")]
     TimedOut(Duration),
     #[error("the answer does not fit its type: {0}")]
     Reply(#[source] PayloadError),

@@ -188,7 +188,7 @@ impl Shared {
         let bytes = result.as_bytes().len();
         if bytes > limits::PAYLOAD_BYTES_WARN {
             let (run, step) = (&self.parts.run, &start.location);
-            tracing::warn!(%run, %step, bytes, "a large result; keep large data elsewhere and return a reference");
+            tracing::warn!(%run, %step, bytes, "large step result; store large data elsewhere and return a reference");
         }
         self.with(|execution| execution.replay.complete_attempt(op, start, result));
     }

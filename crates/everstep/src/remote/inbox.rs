@@ -1,6 +1,6 @@
 //! The messages of an executor on a worker, in the order in which the server sent them.
 //!
-//! Responses to appends and news of the run arrive by different requests, so one may overtake the other. News carries the
+//! Responses to appends and notifications arrive by different requests, so one may overtake the other. A notification has the
 //! number of appends that were answered before it, and is held back until the executor has those answers.
 
 use std::collections::VecDeque;
@@ -17,7 +17,7 @@ struct State {
     answers: VecDeque<Message>,
     /// Answers that the executor has received.
     taken: u64,
-    /// News with the number of answers before it.
+    /// Notifications with the number of answers before them.
     news: VecDeque<(u64, Message)>,
     lost: bool,
     waker: Option<Waker>,
@@ -29,7 +29,7 @@ impl Inbox {
         self.change(|state| state.answers.push_back(message));
     }
 
-    /// Adds news that comes after this number of answers.
+    /// Adds a notification that follows this number of answers.
     pub(super) fn news(&self, after: u64, message: Message) {
         self.change(|state| match message {
             Message::Lost => state.lost = true,

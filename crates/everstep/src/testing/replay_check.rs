@@ -96,7 +96,7 @@ pub enum ReplayError {
     #[error("the journal is damaged: {0}")]
     Damaged(String),
     /// The journal belongs to another workflow.
-    #[error("the journal is one of workflow `{recorded}`, the code is that of `{given}`")]
+    #[error("the journal belongs to workflow `{recorded}`, but the code is that of `{given}`")]
     OtherWorkflow {
         /// The workflow of the journal.
         recorded: String,

@@ -1,4 +1,4 @@
-//! Claims about the reader's fold. The properties hold for any sequence of records, sensible or not.
+//! Tests of the overview. The properties hold for any sequence of records, valid or not.
 
 mod properties;
 mod status;

@@ -1,4 +1,4 @@
-//! Claims about shapes and charts. The properties hold for any sequence of records, sensible or not.
+//! Tests of shapes and charts. The properties hold for any sequence of records, valid or not.
 
 mod grammar;
 mod random;

@@ -44,7 +44,7 @@ fn line_of_record(entry: &Entry, sensitive: &SensitiveSteps, stopwatch: &mut Sto
         // Text that users gave may contain line breaks.
         sentence: described.sentence.replace(char::is_control, " "),
         outcome: described.outcome,
-        duration: elapsed.whole,
+        duration: elapsed.total,
         attempt: described.attempt,
         error: described.error.cloned(),
         payload: described.payload.filter(|_| !is_redacted).cloned(),

@@ -47,7 +47,7 @@ pub(super) struct Stopwatch {
 /// How long the operation took that a record ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Elapsed {
-    pub(super) whole: Option<Duration>,
+    pub(super) total: Option<Duration>,
     /// The rollback before the end of a run; `None` for other records.
     pub(super) rollback: Option<Duration>,
 }
@@ -55,18 +55,18 @@ pub(super) struct Elapsed {
 impl Elapsed {
     /// ` after 3s`
     pub(super) fn after(self) -> Part<ShortDuration> {
-        part(" after ", self.whole.map(ShortDuration))
+        part(" after ", self.total.map(ShortDuration))
     }
 
     /// ` in 3s`
     pub(super) fn took(self) -> Part<ShortDuration> {
-        part(" in ", self.whole.map(ShortDuration))
+        part(" in ", self.total.map(ShortDuration))
     }
 
     /// Returns the duration of the rollback before the end of a run.
     pub(super) fn of_rollback(self) -> Self {
         Self {
-            whole: self.rollback,
+            total: self.rollback,
             rollback: None,
         }
     }
@@ -81,8 +81,8 @@ impl Stopwatch {
         }
         let rollback = self.rollback.filter(|_| body.terminal().is_some());
         let rollback = rollback.map(|began| began.until(time));
-        let whole = self.began(time, body).map(|began| began.until(time));
-        Elapsed { whole, rollback }
+        let total = self.began(time, body).map(|began| began.until(time));
+        Elapsed { total, rollback }
     }
 
     /// Returns the start of the operation that the record ends. If the record begins one, its start

@@ -1,4 +1,4 @@
-//! Claims about the audit trail. The properties hold for any sequence of records, sensible or not.
+//! Tests of the audit trail. The properties hold for any sequence of records, valid or not.
 
 mod elapsed;
 mod properties;

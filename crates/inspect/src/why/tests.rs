@@ -1,4 +1,4 @@
-//! Claims about the reasons why a run is not moving.
+//! Tests of the reasons why a run makes no progress.
 
 mod states;
 
@@ -69,17 +69,17 @@ fn a_wait_names_its_events_and_its_times() {
 
 #[test]
 fn a_wait_whose_event_has_arrived_is_no_reason() {
-    let came = |events: usize| {
+    let with_events = |events: usize| {
         let waits = ["v:0", "w:0"].map(|location| Body::from(waiting(location, &["approval"])));
         waits
             .into_iter()
             .chain(vec![event("approval").into(); events])
     };
-    assert_eq!(ask(came(0), true).reasons.len(), 2);
-    assert_eq!(ask(came(1), true).reasons.len(), 1);
-    check(came(2), true, "waiting: nothing holds it up");
+    assert_eq!(ask(with_events(0), true).reasons.len(), 2);
+    assert_eq!(ask(with_events(1), true).reasons.len(), 1);
+    check(with_events(2), true, "waiting: nothing holds it up");
     check(
-        came(2),
+        with_events(2),
         false,
         "waiting: it finds no live worker that offers workflow `payment` in version 2",
     );

@@ -54,14 +54,14 @@ pub enum CannotFork {
     )]
     StillRunning(Location),
     /// Only steps have results that can be edited.
-    #[error("`{0}` is no step, so it has no result to edit")]
+    #[error("`{0}` is not a step, so it has no result to edit")]
     NotAStep(Location),
     /// Loops are repeated as a whole.
     #[error("`{0}` is inside a loop, which is repeated as a whole, so its result cannot be edited")]
     InsideLoop(Location),
     /// Compaction has dropped records before the location.
     #[error(
-        "not all that came before `{0}` is in its journal any more, because loops keep only their last iterations"
+        "its journal no longer contains everything before `{0}`, because loops keep only their last iterations"
     )]
     Compacted(Location),
     /// The result of a step cannot be edited after steps that were undone.

@@ -1,4 +1,4 @@
-//! Claims about the fold of undos.
+//! Tests of the fold of undos.
 
 use everstep_model::record::{
     IterationRange, LoopAdvanced, StepSkipped, StepStarted, UndoCompleted, UndoFailed, UndoSkipped,

@@ -45,7 +45,7 @@ impl Carried for ChildOutcome {
 /// The leading `($)` lets the macro define `match_record`, which needs a literal dollar sign.
 macro_rules! record_kinds {
     (($dollar:tt) $(
-        $kind:ident = $tag:literal, $text:literal, $origin:ident, $actor:ident, $place:ident, $script:ident,
+        $kind:ident = $tag:literal, $text:literal, $origin:ident, $actor:ident, $location:ident, $script:ident,
         $direction:ident, ($($payload:ident)*), [$($shown:ident)*] $(, $boxed:ident)?;
     )*) => {
         /// The content of a record. Each variant carries one struct; large and rare structs are boxed, because every
@@ -85,10 +85,10 @@ macro_rules! record_kinds {
             /// Returns the operation that the record is about, if there is one.
             #[must_use]
             pub fn location(&self) -> Option<&Location> {
-                match self { $(Self::$kind(_r) => record_kinds!(@location $place _r),)* }
+                match self { $(Self::$kind(_r) => record_kinds!(@location $location _r),)* }
             }
 
-            /// Whether the record follows from the journal alone, so that every execution writes it in the same place.
+            /// Whether the record follows from the journal alone, so that every execution writes it at the same position.
             #[must_use]
             pub fn is_scripted(&self) -> bool {
                 match self { $(Self::$kind(_r) => record_kinds!(@scripted $script _r),)* }

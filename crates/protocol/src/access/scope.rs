@@ -28,7 +28,7 @@ everstep_model::words! {
 
 /// The text is not the name of a scope.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no scope `{0}`; there are: {known}", known = super::list(Scope::ALL))]
+#[error("unknown scope `{0}`; the scopes are: {known}", known = super::list(Scope::ALL))]
 pub struct InvalidScope(String);
 
 impl FromStr for Scope {

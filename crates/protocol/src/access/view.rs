@@ -22,7 +22,7 @@ everstep_model::words! {
 
 /// The text is not the name of a view.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no view `{0}`; there are: {known}", known = super::list(View::ALL))]
+#[error("unknown view `{0}`; the views are: {known}", known = super::list(View::ALL))]
 pub struct InvalidView(String);
 
 impl FromStr for View {

@@ -116,7 +116,7 @@ async fn exchange(
     };
     let body = Limited::new(body, transport.options.answer_bytes_max);
     match body.collect().await {
-        Ok(whole) => Ok(Response::from_parts(parts, whole.to_bytes())),
+        Ok(body) => Ok(Response::from_parts(parts, body.to_bytes())),
         Err(error) => Err(TransportError::Broken {
             address,
             detail: innermost(&*error).to_string(),

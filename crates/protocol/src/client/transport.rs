@@ -41,7 +41,7 @@ pub enum TransportError {
     #[error("{address} did not answer within {timeout:?}")]
     TimedOut { address: String, timeout: Duration },
     /// The connection broke. The server may have acted on the request.
-    #[error("the connection to {address} broke: {detail}")]
+    #[error("the connection to {address} was lost: {detail}")]
     Broken { address: String, detail: String },
 }
 

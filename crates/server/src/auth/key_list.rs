@@ -28,7 +28,7 @@ pub enum KeyError {
     #[error("{0}")]
     Invalid(&'static str),
     /// The maximum number of keys exists.
-    #[error("there are 1,000 keys already; revoke one")]
+    #[error("the limit of 1,000 keys is reached; revoke one")]
     TooMany,
     /// The store could not be read or written.
     #[error(transparent)]

@@ -77,7 +77,7 @@ impl Subscriptions {
         Box::pin(async move {
             if let Err(error) = self.call(&subscription).await {
                 let id = subscription.id;
-                tracing::debug!(%error, id, "webhook response came too late");
+                tracing::debug!(%error, id, "webhook response arrived too late");
             }
         })
     }

@@ -15,7 +15,7 @@ pub(super) enum SubscriptionError {
     UrlRejected(&'static str),
     #[error("the bearer token does not belong to this wake")]
     TokenInvalid,
-    #[error("there is no such subscription")]
+    #[error("the subscription does not exist")]
     NotFound,
     #[error("a subscription with this id and other settings exists")]
     Exists,

@@ -245,7 +245,7 @@ impl Bridge {
                 Next::Continue
             }
             Err(error) => {
-                tracing::warn!(run = %self.activation.run, %error, "journal unreadable, run not given to worker");
+                tracing::warn!(run = %self.activation.run, %error, "cannot read the journal, run not assigned to the worker");
                 self.on_command(Command::GiveBack { as_lost: false })
             }
         }

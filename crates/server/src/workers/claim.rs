@@ -1,5 +1,5 @@
-//! `POST /v1/workers/{session}/claim`: waits for runs to execute and for news of the runs that the
-//! session has.
+//! `POST /v1/workers/{session}/claim`: waits for runs to execute and for notifications about
+//! the runs that the session has.
 
 use std::sync::Arc;
 

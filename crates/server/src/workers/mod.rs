@@ -1,8 +1,8 @@
 //! The worker protocol: other processes execute runs of this engine. One file per request.
 //!
 //! To the engine, a session is a worker like any other. A bridge, a task that owns the run's
-//! activation, connects one run to the session that executes it: messages of the engine become news
-//! in the session's list, and appends of the session go to the engine.
+//! activation, connects one run to the session that executes it: messages of the engine become
+//! notifications in the session's list, and appends of the session go to the engine.
 //!
 //! ```text
 //!   engine ── Activation ── bridge.rs ─┬─ commands ◀── append.rs, read.rs, release.rs

@@ -84,7 +84,7 @@ impl Pool {
         self.engine.runtime().elapsed()
     }
 
-    /// Returns how long a claim waits for news.
+    /// Returns how long a claim waits for items.
     pub(super) fn claim_timeout(&self) -> Duration {
         self.time_to_live / CLAIMS_PER_LIFETIME
     }

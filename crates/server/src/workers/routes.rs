@@ -26,7 +26,7 @@ pub(crate) fn routes() -> Vec<Route<WorkerRoutes>> {
             .summary("End a session")
             .returns::<Acknowledged>(200, "Acknowledged."),
         Route::post("/v1/workers/{session}/claim", WORK, claim)
-            .summary("Wait for runs to execute and for news of them")
+            .summary("Wait for runs to execute and for notifications about them")
             .accepts::<ClaimRequest>()
             .returns::<ClaimAnswer>(200, "The new items. Empty if the wait timed out."),
         Route::post("/v1/workers/{session}/append", WORK, append)

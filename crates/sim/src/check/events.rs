@@ -120,12 +120,12 @@ fn check_collected(journals: &Journals) -> Vec<Violation> {
     let mut records = collector.entries.iter();
     let enough = records.find(|entry| is_enough(&entry.record.body));
     let is_before = |number| enough.is_none_or(|enough| number < enough.number);
-    let came = tokens(collector).filter(|(_, number)| is_before(*number));
-    let came: Vec<u64> = came.map(|(token, _)| token).collect();
+    let received = tokens(collector).filter(|(_, number)| is_before(*number));
+    let received: Vec<u64> = received.map(|(token, _)| token).collect();
     if let Some(Body::Completed(end)) = collector.end() {
         let returned: Option<Vec<u64>> = end.result.decode().ok();
-        if returned.as_ref() != Some(&came) {
-            let what = format!("the collector received {came:?} and returned {returned:?}");
+        if returned.as_ref() != Some(&received) {
+            let what = format!("the collector received {received:?} and returned {returned:?}");
             found.push(Violation::of(14, what));
         }
     }
@@ -140,9 +140,12 @@ fn check_collected(journals: &Journals) -> Vec<Violation> {
         }
     }
     for (token, times) in sent {
-        let arrived = came.iter().filter(|came| **came == token).count();
+        let arrived = received
+            .iter()
+            .filter(|received| **received == token)
+            .count();
         if arrived != times {
-            let what = format!("a run sent {token} {times} times, and it came {arrived} times");
+            let what = format!("a run sent {token} {times} times, and it arrived {arrived} times");
             found.push(Violation::of(14, what));
         }
     }

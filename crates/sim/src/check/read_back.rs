@@ -95,13 +95,13 @@ mod tests {
 
     #[test]
     fn a_missing_or_repeated_record_is_found() {
-        let whole = stream("a", vec![step("s"), step("t"), step("u")]);
+        let complete = stream("a", vec![step("s"), step("t"), step("u")]);
         let with = |change: &dyn Fn(&mut Vec<Entry>)| {
-            let mut entries = whole.entries.clone();
+            let mut entries = complete.entries.clone();
             change(&mut entries);
-            let run = whole.run.clone().unwrap();
+            let run = complete.run.clone().unwrap();
             broken(&check_journals(vec![Stream::read_back(
-                whole.number,
+                complete.number,
                 run,
                 entries,
                 None,

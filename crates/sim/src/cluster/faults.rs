@@ -164,7 +164,7 @@ mod tests {
     use crate::plan::Limits;
 
     #[test]
-    fn leaving_out_a_kind_leaves_the_others_where_they_are() {
+    fn leaving_out_a_kind_does_not_change_the_other_faults() {
         let happened = |without: &[FaultKind]| {
             let limits = Limits {
                 without: without.iter().copied().collect(),

@@ -90,7 +90,7 @@ impl SimTransport {
             FaultKind::Late => {
                 self.arrive_later(plan.later, request);
                 world.sleep(plan.after).await;
-                Err(self.broken("no answer came in time"))
+                Err(self.broken("no answer arrived in time"))
             }
             FaultKind::Repeat => {
                 let answer = self.arrive(plan.before, request.clone()).await;

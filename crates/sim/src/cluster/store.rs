@@ -87,7 +87,7 @@ impl SimStore {
             FaultKind::Late => {
                 self.arrive_later(plan.later, work);
                 world.sleep(plan.after).await;
-                Err(unavailable("no answer came in time"))
+                Err(unavailable("no answer arrived in time"))
             }
             FaultKind::Repeat => {
                 let answer = self.arrive(plan.before, work.clone()).await;

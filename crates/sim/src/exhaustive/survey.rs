@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_figures_are_found() {
+    fn implausible_counts_are_reported() {
         let survey = survey();
         let scenario = survey.scenarios[0].name;
         let fine = Line {

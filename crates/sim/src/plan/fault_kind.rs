@@ -3,7 +3,7 @@
 everstep_model::words! {
     /// A kind of fault.
     pub enum FaultKind {
-        /// A call or its answer takes long; others overtake it.
+        /// A call or its answer is delayed, so that others overtake it.
         Delay = "delay",
         /// A call fails and has changed nothing.
         FailBefore = "fail-before",

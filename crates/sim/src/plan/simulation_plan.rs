@@ -48,7 +48,7 @@ pub struct Plan {
     pub served: Option<Duration>,
     /// The settings of the engines.
     pub settings: Settings,
-    /// How long ended runs are kept. None keeps them for ever.
+    /// How long ended runs are kept. None keeps them forever.
     pub kept_for: Option<Duration>,
     /// Replaces the random programs and the random faults.
     pub case: Option<Case>,

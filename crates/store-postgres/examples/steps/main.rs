@@ -50,7 +50,7 @@ fn main() {
     if mode.is_some() {
         arguments.remove(0);
     }
-    let argument = |place: usize| arguments.get(place).cloned();
+    let argument = |index: usize| arguments.get(index).cloned();
     let seconds = argument(0).map_or(10, |text| text.parse().unwrap());
     let length = Duration::from_secs(seconds);
     if mode.as_deref() == Some(processes::ONE) {

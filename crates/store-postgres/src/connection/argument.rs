@@ -1,4 +1,4 @@
-//! Arguments of statements with their types. An unnamed statement has to name them.
+//! Arguments of statements with their types, which an unnamed statement must declare.
 
 use tokio_postgres::types::{ToSql, Type};
 

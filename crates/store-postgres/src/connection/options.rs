@@ -70,7 +70,7 @@ impl Options {
     /// Sets the name of the schema. It separates this installation from others in the same database.
     ///
     /// # Errors
-    /// If it is not 1 to 48 small letters, digits and underscores, beginning with a letter, or if it
+    /// If it is not 1 to 48 lowercase letters, digits and underscores, beginning with a letter, or if it
     /// is `public`, which contains objects of applications.
     pub fn namespace(mut self, namespace: &str) -> Result<Self, StoreError> {
         let is_letter = |c: char| c.is_ascii_lowercase();

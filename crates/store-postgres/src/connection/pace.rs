@@ -35,9 +35,9 @@ impl Pace {
             return;
         };
         let mut calls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = calls.count % CALLS;
+        let index = calls.count % CALLS;
         calls.count += 1;
-        if let Some(call) = calls.last.get_mut(place) {
+        if let Some(call) = calls.last.get_mut(index) {
             *call = Call { worked, waited };
         }
     }

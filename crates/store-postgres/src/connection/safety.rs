@@ -30,7 +30,7 @@ pub(crate) async fn check(client: &Client, allow_lossy: bool) -> Result<(), Stor
     settings.check_usable()?;
     match settings.check_durable() {
         Err(error) if allow_lossy => {
-            tracing::warn!(%error, "acknowledged commits may be lost, as allowed");
+            tracing::warn!(%error, "acknowledged commits may be lost, as the settings allow");
             Ok(())
         }
         verdict => verdict,

@@ -1,4 +1,4 @@
-//! Hints as text and back.
+//! Encoding and decoding of hints.
 
 use super::*;
 

@@ -126,24 +126,24 @@ impl StoredKey {
     }
 }
 
-/// Encodes a row: its value, and the part that only the commit can fill in, its place.
+/// Encodes a row as the columns `value` and `place`. Some places are known only to the commit.
 pub(crate) fn contents(row: &Row) -> (Vec<u8>, Option<i64>) {
     match row {
         Row::Timer(timer) => (put_timer(&mut Out::default(), timer), None),
         Row::Generation(row) => {
-            let unplaced = GenerationRow {
+            let without_place = GenerationRow {
                 stream: StreamNumber(0),
                 ..row.clone()
             };
-            let bytes = encoding::encode_row(&Row::Generation(unplaced));
+            let bytes = encoding::encode_row(&Row::Generation(without_place));
             (bytes, Some(count(row.stream.0)))
         }
         Row::Producer(row) => {
-            let unplaced = ProducerRow {
+            let without_place = ProducerRow {
                 end: RecordNumber(0),
                 ..row.clone()
             };
-            let bytes = encoding::encode_row(&Row::Producer(unplaced));
+            let bytes = encoding::encode_row(&Row::Producer(without_place));
             (bytes, Some(count(row.end.0)))
         }
         Row::Shared(row) => {

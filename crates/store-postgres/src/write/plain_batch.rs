@@ -135,8 +135,8 @@ fn locks_rows(commit: &Commit, own: StreamNumber) -> bool {
         .iter()
         .map(|row| StoredKey::of(&row.key()));
     !commit.rows().delete_exact.is_empty()
-        || named.any(|place| place.kind.is_shared() || place.stream != own)
-        || put.any(|place| place.kind.is_shared())
+        || named.any(|key| key.kind.is_shared() || key.stream != own)
+        || put.any(|key| key.kind.is_shared())
 }
 
 impl PlainColumns {

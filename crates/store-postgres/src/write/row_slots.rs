@@ -16,13 +16,13 @@ const READ: i16 = 1;
 /// The row is read and locked: commits of other streams write it too.
 const LOCKED: i16 = 2;
 
-/// The place is given by the row.
+/// The column `place` is given by the row.
 const GIVEN: i16 = 0;
-/// The place is the number of the commit's stream.
+/// The column `place` is the number of the commit's stream.
 const NUMBER: i16 = 1;
-/// The place is where the stream ends after the commit.
+/// The column `place` is where the stream ends after the commit.
 const END: i16 = 2;
-/// The place is the time of the commit.
+/// The column `place` is the time of the commit.
 const TIME: i16 = 3;
 
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use everstep_model::StreamNumber;
 use everstep_store::{Bus, Hint, Subscription};
 use everstep_store_postgres::PostgresBus;
 
-use crate::support::{Place, in_parallel};
+use crate::support::{Installation, in_parallel};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -35,9 +35,9 @@ fn publish_until_received(bus: &PostgresBus, hint: Hint, received: &mpsc::Receiv
 
 #[test]
 fn every_node_receives_a_hint_and_its_sender_receives_it_once() {
-    let place = Place::new();
-    let one = PostgresBus::open(place.options()).unwrap();
-    let other = PostgresBus::open(place.options()).unwrap();
+    let installation = Installation::new();
+    let one = PostgresBus::open(installation.options()).unwrap();
+    let other = PostgresBus::open(installation.options()).unwrap();
     let (here, _mine) = listen(&one);
     let (there, _theirs) = listen(&other);
     publish_until_received(&other, Hint::Grew(StreamNumber(2)), &here);
@@ -59,9 +59,9 @@ fn every_node_receives_a_hint_and_its_sender_receives_it_once() {
 
 #[test]
 fn the_listener_reconnects() {
-    let place = Place::new();
-    let one = PostgresBus::open(place.options()).unwrap();
-    let other = PostgresBus::open(place.options()).unwrap();
+    let installation = Installation::new();
+    let one = PostgresBus::open(installation.options()).unwrap();
+    let other = PostgresBus::open(installation.options()).unwrap();
     let (here, _ours) = listen(&one);
     let (there, _theirs) = listen(&other);
     // Once each has received a hint of the other, both listen.
@@ -70,8 +70,8 @@ fn the_listener_reconnects() {
     in_parallel(async {
         let kill =
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1";
-        let sql = place.sql().await;
-        let killed = sql.query(kill, &[&place.namespace()]).await.unwrap();
+        let sql = installation.sql().await;
+        let killed = sql.query(kill, &[&installation.namespace()]).await.unwrap();
         assert!(killed.len() >= 4, "both listen, and both have sent");
     });
     while there.try_recv().is_ok() {}

@@ -14,20 +14,23 @@ use everstep_store_testkit::sample::{
     timer,
 };
 
-use crate::support::{Place, Sender, create, in_parallel, number_of, records};
+use crate::support::{Installation, Sender, create, in_parallel, number_of, records};
 
 const NODES: usize = 6;
 const ROUNDS: usize = 20;
 
 /// Runs `work` on all nodes at once, each with its own store.
-async fn on_all_nodes<T, F>(place: &Place, work: impl Fn(usize, Arc<PostgresStore>) -> F) -> Vec<T>
+async fn on_all_nodes<T, F>(
+    installation: &Installation,
+    work: impl Fn(usize, Arc<PostgresStore>) -> F,
+) -> Vec<T>
 where
     T: Send + 'static,
     F: Future<Output = T> + Send + 'static,
 {
     let mut tasks = Vec::new();
     for number in 0..NODES {
-        let store = place.store().await;
+        let store = installation.store().await;
         tasks.push(tokio::spawn(work(number, store)));
     }
     let mut results = Vec::new();
@@ -37,7 +40,7 @@ where
     results
 }
 
-fn said(record: &everstep_model::Record) -> Option<String> {
+fn event_text(record: &everstep_model::Record) -> Option<String> {
     match &record.body {
         Body::Event(event) => event.payload.decode().ok(),
         _ => None,
@@ -48,11 +51,11 @@ fn said(record: &everstep_model::Record) -> Option<String> {
 #[test]
 fn events_of_many_nodes_are_stored_in_order() {
     in_parallel(async {
-        let place = Place::new();
-        let store = place.store().await;
+        let installation = Installation::new();
+        let store = installation.store().await;
         let streams = create(&store, &["a", "b", "c", "d", "e"]).await;
         let all = streams.clone();
-        let acknowledged = on_all_nodes(&place, move |node, store| {
+        let acknowledged = on_all_nodes(&installation, move |node, store| {
             let streams = all.clone();
             async move {
                 let mut sender = Sender::new(store);
@@ -85,7 +88,7 @@ fn events_of_many_nodes_are_stored_in_order() {
                 let mut last = None;
                 for (_, first, text) in mine {
                     let there = &records[usize::try_from(first.0).unwrap()];
-                    assert_eq!(said(there).as_ref(), Some(text));
+                    assert_eq!(event_text(there).as_ref(), Some(text));
                     assert!(last < Some(first.0), "in the order they were sent");
                     last = Some(first.0);
                 }
@@ -105,11 +108,11 @@ fn events_of_many_nodes_are_stored_in_order() {
 #[test]
 fn an_epoch_is_granted_once() {
     in_parallel(async {
-        let place = Place::new();
-        let store = place.store().await;
+        let installation = Installation::new();
+        let store = installation.store().await;
         let stream = create(&store, &["run"]).await[0];
         // No node has a lease, so every claim finds the run free.
-        let granted = on_all_nodes(&place, move |node, store| async move {
+        let granted = on_all_nodes(&installation, move |node, store| async move {
             let mut sender = Sender::new(store);
             let mut granted: Vec<Fence> = Vec::new();
             for round in 0..ROUNDS {
@@ -144,9 +147,9 @@ fn an_epoch_is_granted_once() {
 #[test]
 fn one_of_concurrent_creations_with_a_name_succeeds() {
     in_parallel(async {
-        let place = Place::new();
-        let store = place.store().await;
-        let outcomes = on_all_nodes(&place, |node, store| async move {
+        let installation = Installation::new();
+        let store = installation.store().await;
+        let outcomes = on_all_nodes(&installation, |node, store| async move {
             let mut sender = Sender::new(store);
             let mut outcomes = Vec::new();
             for round in 0..ROUNDS {
@@ -186,9 +189,9 @@ fn one_of_concurrent_creations_with_a_name_succeeds() {
 #[test]
 fn one_of_concurrent_creations_with_a_key_succeeds() {
     in_parallel(async {
-        let place = Place::new();
-        let store = place.store().await;
-        let outcomes = on_all_nodes(&place, |node, store| async move {
+        let installation = Installation::new();
+        let store = installation.store().await;
+        let outcomes = on_all_nodes(&installation, |node, store| async move {
             let mut sender = Sender::new(store);
             let mut outcomes = Vec::new();
             for round in 0..ROUNDS {
@@ -228,14 +231,14 @@ fn one_of_concurrent_creations_with_a_key_succeeds() {
 #[test]
 fn a_shared_row_loses_no_change() {
     in_parallel(async {
-        let place = Place::new();
-        let store = place.store().await;
+        let installation = Installation::new();
+        let store = installation.store().await;
         let source = create(&store, &["streams/source"]).await[0];
         let mut put = inbox(source, vec![]);
         put.rows.put.push(Row::Stream(Box::new(stream_row(source))));
         store.commit(&[put.into()]).await.unwrap();
         let begun = stream_row(source).forks;
-        on_all_nodes(&place, move |node, store| async move {
+        on_all_nodes(&installation, move |node, store| async move {
             let mut sender = Sender::new(store.clone());
             for round in 0..ROUNDS {
                 loop {
@@ -268,8 +271,8 @@ fn a_shared_row_loses_no_change() {
 #[test]
 fn a_batch_of_two_nodes_is_answered_for_both() {
     in_parallel(async {
-        let place = Place::new();
-        let store = place.store().await;
+        let installation = Installation::new();
+        let store = installation.store().await;
         let stream = create(&store, &["a"]).await[0];
         let by = |node, number| {
             let mut commit = inbox(stream, vec![event("x")]);
@@ -290,14 +293,14 @@ fn a_batch_of_two_nodes_is_answered_for_both() {
 #[test]
 fn a_timer_fires_once() {
     in_parallel(async {
-        let place = Place::new();
-        let store = place.store().await;
+        let installation = Installation::new();
+        let store = installation.store().await;
         let stream = create(&store, &["sleepers"]).await[0];
         let mut arm = inbox(stream, vec![]);
         let timers = (0..200).map(|n| timer(stream, n, Some("s:0")));
         arm.rows.put = timers.map(Row::Timer).collect();
         store.commit(&[arm.into()]).await.unwrap();
-        let fired = on_all_nodes(&place, |_, store| async move {
+        let fired = on_all_nodes(&installation, |_, store| async move {
             let mut sender = Sender::new(store.clone());
             let mut fired = 0;
             loop {
@@ -336,15 +339,15 @@ fn a_timer_fires_once() {
 #[test]
 fn a_guard_on_a_row_of_a_removed_stream_sees_a_concurrent_deletion() {
     in_parallel(async {
-        let place = Place::new();
-        let store = place.store().await;
+        let installation = Installation::new();
+        let store = installation.store().await;
         let stream = create(&store, &["a"]).await[0];
         let due = Row::Timer(timer(stream, 5, None));
         let mut arm = closing(stream);
         arm.rows.put.push(due.clone());
         store.commit(&[arm.into()]).await.unwrap();
         store.commit(&[removal(&[stream]).into()]).await.unwrap();
-        let sql = place.sql().await;
+        let sql = installation.sql().await;
         sql.batch_execute("BEGIN; DELETE FROM rows WHERE kind = 1")
             .await
             .unwrap();
@@ -354,7 +357,7 @@ fn a_guard_on_a_row_of_a_removed_stream_sees_a_concurrent_deletion() {
         let commit = tokio::spawn(async move { store.commit(&[clear.into()]).await });
         let waiting =
             "SELECT FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'";
-        let name = place.namespace();
+        let name = installation.namespace();
         while sql.query(waiting, &[&name]).await.unwrap().is_empty() {
             tokio::task::yield_now().await;
         }
@@ -369,10 +372,10 @@ fn a_guard_on_a_row_of_a_removed_stream_sees_a_concurrent_deletion() {
 #[test]
 fn a_locked_stream_does_not_delay_others() {
     in_parallel(async {
-        let place = Place::new();
-        let store = place.store().await;
+        let installation = Installation::new();
+        let store = installation.store().await;
         let streams = create(&store, &["held", "free"]).await;
-        let sql = place.sql().await;
+        let sql = installation.sql().await;
         let lock = "BEGIN; SELECT FROM streams WHERE name = 'held' FOR UPDATE";
         sql.batch_execute(lock).await.unwrap();
         let writer = store.clone();
@@ -408,8 +411,8 @@ fn a_locked_stream_does_not_delay_others() {
 #[test]
 fn every_character_is_preserved() {
     in_parallel(async {
-        let place = Place::new();
-        let store = place.store().await;
+        let installation = Installation::new();
+        let store = installation.store().await;
         let name = "streams/\u{0}\u{1F980}'\"\\";
         let mut commit = creation(name);
         let mut run = everstep_store_testkit::sample::run(

@@ -8,7 +8,7 @@ use everstep_store_postgres::PostgresStore;
 use everstep_store_testkit::sample::name;
 use tokio_postgres::Client;
 
-use crate::support::{Place, in_parallel};
+use crate::support::{Installation, in_parallel};
 
 /// 30,000 runs of three workflows; every thousandth is cancelled, and every hundredth has a tag.
 const RUNS: &str = "
@@ -17,8 +17,8 @@ const RUNS: &str = "
 const TAGS: &str = "INSERT INTO tags SELECT 'rare', n * 100 FROM generate_series(1, 300) n";
 
 async fn with_runs() -> (Arc<PostgresStore>, Client) {
-    let place = Place::new();
-    let (store, sql) = (place.store().await, place.sql().await);
+    let installation = Installation::new();
+    let (store, sql) = (installation.store().await, installation.sql().await);
     let statuses = [RunStatus::Cancelled, RunStatus::Completed].map(|s| i16::from(s.code()));
     sql.execute(RUNS, &[&statuses[0], &statuses[1]])
         .await

@@ -8,7 +8,7 @@ use everstep_store::{
 use everstep_store_postgres::PostgresStore;
 use everstep_store_testkit::sample::{executor, inbox, step};
 
-use crate::support::{Place, Sender, create, in_parallel};
+use crate::support::{Installation, Sender, create, in_parallel};
 
 const TTL: std::time::Duration = std::time::Duration::from_secs(3_600);
 
@@ -33,14 +33,14 @@ async fn take(
 fn another_history_voids_every_lease() {
     in_parallel(async {
         let server = Server::start(&[]);
-        let place = Place::on(&server);
-        let store = place.store().await;
+        let installation = Installation::on(&server);
+        let store = installation.store().await;
         let stream = create(&store, &["run"]).await[0];
         let old = take(&store, stream, 1).await.unwrap();
         assert_eq!(take(&store, stream, 2).await, None, "it is held");
 
         server.become_standby();
-        match PostgresStore::open(place.options()).await {
+        match PostgresStore::open(installation.options()).await {
             Err(StoreError::Unsafe { setting, .. }) => assert!(setting.contains("replica")),
             other => panic!("a replica was taken: {other:?}"),
         }
@@ -79,15 +79,15 @@ fn another_history_voids_every_lease() {
 #[test]
 fn another_database_voids_every_lease() {
     in_parallel(async {
-        let place = Place::new();
-        let store = place.store().await;
+        let installation = Installation::new();
+        let store = installation.store().await;
         let stream = create(&store, &["run"]).await[0];
         let old = take(&store, stream, 1).await.unwrap();
-        let sql = place.sql().await;
+        let sql = installation.sql().await;
         sql.batch_execute("UPDATE meta SET system_id = 1")
             .await
             .unwrap();
-        let store = place.store().await;
+        let store = installation.store().await;
         let head = store
             .head(StreamRef::Number(stream))
             .await
@@ -96,7 +96,7 @@ fn another_database_voids_every_lease() {
         assert!(head.epoch > old.epoch && head.owner.is_none());
         // Opening it again changes nothing.
         let epoch = head.epoch;
-        let store = place.store().await;
+        let store = installation.store().await;
         let head = store
             .head(StreamRef::Number(stream))
             .await

@@ -7,12 +7,12 @@ use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{AnyEvent, Ctx, Engine, Error, Payload, Workflows};
 use everstep_store_testkit::{Blocking, Counting, Reopen};
 
-use crate::support::Place;
+use crate::support::Installation;
 
 /// A store that counts calls, in virtual time.
 fn counting() -> (Arc<Counting>, Arc<VirtualRuntime>) {
     let runtime = Arc::new(VirtualRuntime::new(1));
-    let store = Place::with_clock(runtime.clone()).open();
+    let store = Installation::with_clock(runtime.clone()).open();
     (Arc::new(Counting::new(Blocking::new(store))), runtime)
 }
 

@@ -9,7 +9,7 @@ use everstep_store::{Outcome, Store, StoreError, StreamRef};
 use everstep_store_postgres::PostgresStore;
 use everstep_store_testkit::sample::{event, inbox};
 
-use crate::support::{Place, Sender, create, in_parallel, records};
+use crate::support::{Installation, Sender, create, in_parallel, records};
 
 /// Batches per sender.
 const BATCHES: u64 = 75;
@@ -57,14 +57,14 @@ async fn create_some(store: &PostgresStore, name: &str, count: u64) -> Vec<Strea
 
 /// Runs the nodes during a disturbance, and checks that every commit took effect once. Returns the
 /// number of repeated batches.
-async fn all_take_effect_once(place: &Place, mut disturb: impl AsyncFnMut()) -> u64 {
-    let store = place.store().await;
+async fn all_take_effect_once(installation: &Installation, mut disturb: impl AsyncFnMut()) -> u64 {
+    let store = installation.store().await;
     let shared = create_some(&store, "shared", SHARED).await;
     let sent = Arc::new(AtomicU64::new(0));
     let over = Arc::new(AtomicBool::new(false));
     let mut nodes = Vec::new();
     for node in 0..NODES {
-        let store = place.store().await;
+        let store = installation.store().await;
         for sender in 0..SENDERS {
             let name = format!("{node}.{sender}");
             let mut streams = create_some(&store, &name, OWN).await;
@@ -127,13 +127,13 @@ async fn all_take_effect_once(place: &Place, mut disturb: impl AsyncFnMut()) -> 
 #[test]
 fn commits_on_killed_connections_take_effect_once() {
     in_parallel(async {
-        let place = Place::new();
-        let sql = place.sql().await;
+        let installation = Installation::new();
+        let sql = installation.sql().await;
         let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
             WHERE application_name = $1 AND state = 'active'";
         let killed = AtomicU64::new(0);
-        let namespace = place.namespace().to_owned();
-        all_take_effect_once(&place, async || {
+        let namespace = installation.namespace().to_owned();
+        all_take_effect_once(&installation, async || {
             let rows = sql.query(kill, &[&namespace]).await.unwrap();
             killed.fetch_add(rows.len() as u64, Ordering::Relaxed);
         })
@@ -149,9 +149,9 @@ fn commits_on_killed_connections_take_effect_once() {
 fn commits_to_a_server_that_crashes_take_effect_once() {
     in_parallel(async {
         let server = Server::start(&[]);
-        let place = Place::on(&server);
+        let installation = Installation::on(&server);
         let mut restarts = 0;
-        let repeated = all_take_effect_once(&place, async || {
+        let repeated = all_take_effect_once(&installation, async || {
             if restarts < 5 {
                 restarts += 1;
                 server.restart(Stop::Immediate);
@@ -168,8 +168,8 @@ fn commits_to_a_server_that_crashes_take_effect_once() {
 fn calls_fail_while_the_database_is_unavailable_and_succeed_afterwards() {
     in_parallel(async {
         let server = Server::start(&[]);
-        let place = Place::on(&server);
-        let store = place.store().await;
+        let installation = Installation::on(&server);
+        let store = installation.store().await;
         let stream = create(&store, &["a"]).await[0];
         server.stop(Stop::Fast);
         let begun = std::time::Instant::now();

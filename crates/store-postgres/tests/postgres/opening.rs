@@ -5,14 +5,14 @@ use everstep_private_postgres::Server;
 use everstep_store::{Store, StoreError, StreamRef};
 use everstep_store_postgres::{Options, PostgresStore};
 
-use crate::support::{Place, create, in_parallel, number_of};
+use crate::support::{Installation, create, in_parallel, number_of};
 
 #[test]
 fn many_nodes_can_create_the_tables_at_once() {
     in_parallel(async {
-        let place = Place::new();
+        let installation = Installation::new();
         let opened = (0..8).map(|_| {
-            let options = place.options();
+            let options = installation.options();
             tokio::spawn(async move { PostgresStore::open(options).await })
         });
         let opened: Vec<_> = opened.collect();
@@ -25,7 +25,10 @@ fn many_nodes_can_create_the_tables_at_once() {
 #[test]
 fn installations_in_one_database_are_separate() {
     in_parallel(async {
-        let (one, other) = (Place::new().store().await, Place::new().store().await);
+        let (one, other) = (
+            Installation::new().store().await,
+            Installation::new().store().await,
+        );
         let stream = create(&one, &["a"]).await[0];
         assert_eq!(number_of(&other, "a").await, None);
         assert_eq!(other.head(StreamRef::Number(stream)).await, Ok(None));
@@ -45,13 +48,13 @@ fn the_schema_of_applications_is_refused() {
 #[test]
 fn another_format_is_refused() {
     in_parallel(async {
-        let place = Place::new();
-        drop(place.store().await);
-        let sql = place.sql().await;
+        let installation = Installation::new();
+        drop(installation.store().await);
+        let sql = installation.sql().await;
         sql.batch_execute("UPDATE meta SET format = 5")
             .await
             .unwrap();
-        match PostgresStore::open(place.options()).await {
+        match PostgresStore::open(installation.options()).await {
             Err(StoreError::Newer {
                 found: 5, known: 4, ..
             }) => {}
@@ -60,7 +63,7 @@ fn another_format_is_refused() {
         sql.batch_execute("UPDATE meta SET format = 2")
             .await
             .unwrap();
-        match PostgresStore::open(place.options()).await {
+        match PostgresStore::open(installation.options()).await {
             Err(StoreError::Unavailable { detail }) => {
                 assert!(detail.contains("choose another namespace"), "{detail}");
             }
@@ -73,13 +76,13 @@ fn another_format_is_refused() {
 #[test]
 fn a_schema_without_the_functions_of_its_format_is_refused() {
     in_parallel(async {
-        let place = Place::new();
-        drop(place.store().await);
-        let sql = place.sql().await;
+        let installation = Installation::new();
+        drop(installation.store().await);
+        let sql = installation.sql().await;
         let rename = ["commit_batch", "renew_lease"]
             .map(|name| format!("ALTER FUNCTION {name}_4 RENAME TO {name}"));
         sql.batch_execute(&rename.join(";")).await.unwrap();
-        match PostgresStore::open(place.options()).await {
+        match PostgresStore::open(installation.options()).await {
             Err(StoreError::Unavailable { detail }) => {
                 for part in [
                     "has format 4, but not the functions commit_batch_4, renew_lease_4",
@@ -98,11 +101,11 @@ fn a_schema_without_the_functions_of_its_format_is_refused() {
 #[test]
 fn settings_that_lose_commits_are_refused_unless_allowed() {
     in_parallel(async {
-        let place = Place::new();
+        let installation = Installation::new();
         let with = |setting: &str| {
             let url = format!("{}?options=-c%20{setting}", Server::shared().url());
             let options = Options::new(&url).unwrap();
-            options.namespace(place.namespace()).unwrap()
+            options.namespace(installation.namespace()).unwrap()
         };
         match PostgresStore::open(with("synchronous_commit%3Doff")).await {
             Err(StoreError::Unsafe { setting, .. }) => {
@@ -125,12 +128,12 @@ fn settings_that_lose_commits_are_refused_unless_allowed() {
 fn a_server_that_does_not_sync_is_refused() {
     in_parallel(async {
         let server = Server::start(&[("fsync", "off")]);
-        let place = Place::on(&server);
-        match PostgresStore::open(place.options()).await {
+        let installation = Installation::on(&server);
+        match PostgresStore::open(installation.options()).await {
             Err(StoreError::Unsafe { setting, .. }) => assert_eq!(setting, "fsync = off"),
             other => panic!("{other:?}"),
         }
-        PostgresStore::open(place.options().allow_lossy(true))
+        PostgresStore::open(installation.options().allow_lossy(true))
             .await
             .unwrap();
     });

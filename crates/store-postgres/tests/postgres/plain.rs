@@ -11,18 +11,18 @@ use everstep_store_testkit::sample::{event, inbox, step};
 use tokio_postgres::Client;
 
 use crate::run::Run;
-use crate::support::{Place, Sender, create, in_parallel, number_of, records};
+use crate::support::{Installation, Sender, create, in_parallel, number_of, records};
 
 /// A store, a sender, and runs that it has begun.
-async fn begun(runs: usize) -> (Place, Arc<PostgresStore>, Sender, Vec<Run>) {
-    let place = Place::new();
-    let store = place.store().await;
+async fn begun(runs: usize) -> (Installation, Arc<PostgresStore>, Sender, Vec<Run>) {
+    let installation = Installation::new();
+    let store = installation.store().await;
     let mut sender = Sender::new(store.clone());
     let mut begun = Vec::new();
     for n in 0..runs {
         begun.push(Run::begin(&mut sender, &format!("run-{n}")).await);
     }
-    (place, store, sender, begun)
+    (installation, store, sender, begun)
 }
 
 fn removal(run: &Run) -> Commit {
@@ -165,8 +165,8 @@ fn a_creation_can_use_the_name_of_an_earlier_removal() {
 #[test]
 fn steps_of_other_runs_do_not_wait_for_a_locked_head() {
     in_parallel(async {
-        let (place, store, mut sender, mut runs) = begun(2).await;
-        let sql = place.sql().await;
+        let (installation, store, mut sender, mut runs) = begun(2).await;
+        let sql = installation.sql().await;
         let hold = "BEGIN; SELECT FROM streams WHERE number = (SELECT min(number) FROM streams) FOR UPDATE";
         sql.batch_execute(hold).await.unwrap();
         let batch: Vec<Commit> = runs.iter_mut().map(|run| run.append(step("s"))).collect();
@@ -185,8 +185,8 @@ fn steps_of_other_runs_do_not_wait_for_a_locked_head() {
 #[test]
 fn a_step_reads_only_its_own_head() {
     in_parallel(async {
-        let (place, store, _, mut runs) = begun(3).await;
-        let mut sql = place.sql().await;
+        let (installation, store, _, mut runs) = begun(3).await;
+        let mut sql = installation.sql().await;
         sql.batch_execute("ANALYZE").await.unwrap();
         let few = heads_read(&mut sql, &mut runs[0]).await;
         let names: Vec<String> = (0..1_000).map(|n| format!("more-{n}")).collect();
@@ -222,13 +222,13 @@ async fn heads_read(sql: &mut Client, run: &mut Run) -> i64 {
 #[test]
 fn plain_commits_on_killed_connections_take_effect_once() {
     in_parallel(async {
-        let (place, store, mut sender, mut runs) = begun(3).await;
+        let (installation, store, mut sender, mut runs) = begun(3).await;
         let over = Arc::new(AtomicBool::new(false));
         let (sent, killed) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
         let killing = {
             let (over, sent) = (over.clone(), sent.clone());
-            let (killed, sql) = (killed.clone(), place.sql().await);
-            let namespace = place.namespace().to_owned();
+            let (killed, sql) = (killed.clone(), installation.sql().await);
+            let namespace = installation.namespace().to_owned();
             let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
                 WHERE application_name = $1 AND state = 'active'";
             tokio::spawn(async move {

@@ -9,7 +9,7 @@ use everstep_store::{Clock, Outcome};
 use everstep_store_postgres::PostgresStore;
 use everstep_store_testkit::{property, sample};
 
-use crate::support::{Place, Sender, create, in_parallel, records};
+use crate::support::{Installation, Sender, create, in_parallel, records};
 
 /// Nodes that share the few connections of the pooler.
 const NODES: usize = 6;
@@ -33,20 +33,20 @@ fn pooler() -> Option<&'static Pooler> {
 #[test]
 fn random_batches_through_a_pooler_end_as_in_the_reference() {
     let Some(pooler) = pooler() else { return };
-    let place = |clock: Arc<dyn Clock>| Place::at(pooler.url()).judged_by(clock);
-    property::check(40, place);
+    let installation = |clock: Arc<dyn Clock>| Installation::at(pooler.url()).judged_by(clock);
+    property::check(40, installation);
 }
 
 #[test]
 fn many_nodes_share_a_few_connections_to_the_server() {
     let Some(pooler) = pooler() else { return };
     in_parallel(async {
-        let place = Place::at(pooler.url());
-        let stream = create(&*place.store().await, &["shared"]).await[0];
+        let installation = Installation::at(pooler.url());
+        let stream = create(&*installation.store().await, &["shared"]).await[0];
         let nodes = (0..NODES).map(|_| {
-            let place = place.clone();
+            let installation = installation.clone();
             tokio::spawn(async move {
-                let mut sender = Sender::new(place.store().await);
+                let mut sender = Sender::new(installation.store().await);
                 for _ in 0..BATCHES {
                     let event = sample::inbox(stream, vec![sample::event("ping")]);
                     let outcome = sender.send_one(event).await;
@@ -58,7 +58,7 @@ fn many_nodes_share_a_few_connections_to_the_server() {
         for node in nodes {
             node.await.unwrap();
         }
-        let store = place.store().await;
+        let store = installation.store().await;
         // The first record is that of the creation.
         assert_eq!(records(&store, stream).await.len(), NODES * BATCHES + 1);
     });
@@ -70,10 +70,10 @@ fn many_nodes_share_a_few_connections_to_the_server() {
 fn batches_are_not_pipelined_through_a_pooler() {
     let Some(pooler) = pooler() else { return };
     in_parallel(async {
-        let place = Place::at(pooler.url());
+        let installation = Installation::at(pooler.url());
         let mut senders = Vec::new();
         for node in 0..NODES / 2 {
-            let store = place.store().await;
+            let store = installation.store().await;
             // One more than there are connections for commits.
             for lane in 0..3 {
                 let names: Vec<String> = (0..STREAMS)
@@ -84,7 +84,7 @@ fn batches_are_not_pipelined_through_a_pooler() {
                 senders.push(tokio::spawn(send_everywhere(store.clone(), streams)));
             }
         }
-        let store = place.store().await;
+        let store = installation.store().await;
         for sender in senders {
             for stream in sender.await.unwrap() {
                 assert_eq!(records(&store, stream).await.len(), 1 + BATCHES);

@@ -3,7 +3,7 @@
 use everstep_store::{Commit, Store};
 use everstep_store_testkit::sample::{closing, event, inbox, removal};
 
-use crate::support::{Place, create, in_parallel};
+use crate::support::{Installation, create, in_parallel};
 
 /// The number of rows of a table.
 async fn count(sql: &tokio_postgres::Client, table: &str) -> i64 {
@@ -14,8 +14,8 @@ async fn count(sql: &tokio_postgres::Client, table: &str) -> i64 {
 #[test]
 fn frames_of_a_removed_stream_are_deleted() {
     in_parallel(async {
-        let place = Place::new();
-        let store = place.store().await;
+        let installation = Installation::new();
+        let store = installation.store().await;
         let streams = create(&store, &["large", "kept"]).await;
         for _ in 0..5 {
             let one_each: Vec<Commit> = (0..500)
@@ -28,7 +28,7 @@ fn frames_of_a_removed_stream_are_deleted() {
             .commit(&[removal(&[streams[0]]).into()])
             .await
             .unwrap();
-        let sql = place.sql().await;
+        let sql = installation.sql().await;
         while count(&sql, "garbage").await > 0 {
             tokio::task::yield_now().await;
         }

@@ -11,7 +11,7 @@ use everstep_store::{
 use everstep_store_testkit::sample::{event, inbox, row_change, shared};
 use tokio_postgres::Client;
 
-use crate::support::{Place, Sender, create, in_parallel};
+use crate::support::{Installation, Sender, create, in_parallel};
 
 const NODES: u64 = 6;
 const SLOTS: u64 = 4;
@@ -43,11 +43,11 @@ async fn database_time(sql: &Client) -> Timestamp {
 #[test]
 fn a_slot_has_one_holder() {
     in_parallel(async {
-        let place = Place::new();
-        place.store().await;
+        let installation = Installation::new();
+        installation.store().await;
         let mut tasks = Vec::new();
         for node in 0..NODES {
-            let store = place.store().await;
+            let store = installation.store().await;
             let stream = create(&store, &[format!("run-{node}").as_str()]).await[0];
             tasks.push(tokio::spawn(async move {
                 let mut sender = Sender::new(store.clone());
@@ -80,7 +80,7 @@ fn a_slot_has_one_holder() {
         for task in tasks {
             task.await.unwrap();
         }
-        let left = place.store().await.rows(slots(9)).await.unwrap();
+        let left = installation.store().await.rows(slots(9)).await.unwrap();
         assert_eq!(left, [], "every slot is free again");
     });
 }
@@ -89,13 +89,13 @@ fn a_slot_has_one_holder() {
 #[test]
 fn times_are_those_after_the_locks() {
     in_parallel(async {
-        let place = Place::new();
-        let store = place.store().await;
+        let installation = Installation::new();
+        let store = installation.store().await;
         let stream = create(&store, &["a"]).await[0];
         let mut put = row_change(stream);
         put.rows.put.push(Row::Shared(slot(0, "old")));
         store.commit(&[put.into()]).await.unwrap();
-        let (sql, watch) = (place.sql().await, place.sql().await);
+        let (sql, watch) = (installation.sql().await, installation.sql().await);
         let lock = "BEGIN; SELECT FROM rows WHERE kind = 10 FOR UPDATE";
         sql.batch_execute(lock).await.unwrap();
         let due = database_time(&watch)
@@ -110,7 +110,7 @@ fn times_are_those_after_the_locks() {
         let writer = store.clone();
         let commit = tokio::spawn(async move { writer.commit(&[commit.into()]).await.unwrap() });
         let waits = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'";
-        let name = place.namespace();
+        let name = installation.namespace();
         while watch
             .query_one(waits, &[&name])
             .await
@@ -145,13 +145,13 @@ fn times_are_those_after_the_locks() {
 #[test]
 fn damaged_rows_are_left_out_of_full_pages() {
     in_parallel(async {
-        let place = Place::new();
-        let store = place.store().await;
+        let installation = Installation::new();
+        let store = installation.store().await;
         let stream = create(&store, &["a"]).await[0];
         let mut put = row_change(stream);
         put.rows.put = (0..6).map(|n| Row::Shared(slot(n, "v"))).collect();
         store.commit(&[put.into()]).await.unwrap();
-        let sql = place.sql().await;
+        let sql = installation.sql().await;
         let damage = "UPDATE rows SET value = '' WHERE kind = 10 AND get_byte(key, length(key) - 1) IN (0, 1, 3, 5)";
         sql.batch_execute(damage).await.unwrap();
         let page = |limit, reverse| {

@@ -13,13 +13,13 @@ use tokio_postgres::{Client, NoTls};
 
 /// An installation for one test.
 #[derive(Clone)]
-pub(crate) struct Place {
+pub(crate) struct Installation {
     url: String,
     namespace: String,
     clock: Option<Arc<dyn Clock>>,
 }
 
-impl Place {
+impl Installation {
     /// On the shared server. The database judges leases.
     pub(crate) fn new() -> Self {
         Self::on(Server::shared())
@@ -81,7 +81,7 @@ impl Place {
     }
 }
 
-impl Reopen for Place {
+impl Reopen for Installation {
     type Store = PostgresStore;
 
     fn open(&self) -> PostgresStore {

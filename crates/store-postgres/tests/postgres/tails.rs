@@ -10,14 +10,14 @@ use everstep_store_testkit::sample::{event, executor, inbox, step};
 use tokio_postgres::Client;
 
 use crate::run::Run;
-use crate::support::{Place, Sender, in_parallel, records};
+use crate::support::{Installation, Sender, in_parallel, records};
 
 async fn begun() -> (Arc<PostgresStore>, Client, Sender, Run) {
-    let place = Place::new();
-    let store = place.store().await;
+    let installation = Installation::new();
+    let store = installation.store().await;
     let mut sender = Sender::new(store.clone());
     let run = Run::begin(&mut sender, "run").await;
-    (store, place.sql().await, sender, run)
+    (store, installation.sql().await, sender, run)
 }
 
 #[test]

@@ -11,7 +11,7 @@ use everstep_store_testkit::{Fixture, TestClock, batch};
 use tokio_postgres::Client;
 
 use crate::run::Run;
-use crate::support::{Place, Sender, in_parallel};
+use crate::support::{Installation, Sender, in_parallel};
 
 const FORMAT_3: &str = include_str!("../fixtures/format-3.sql");
 const BATCHES: usize = 60;
@@ -21,22 +21,22 @@ fn fixture(store: PostgresStore, clock: Arc<TestClock>) -> Fixture<PostgresStore
 }
 
 /// Fills a store of this release with what format 3 can hold.
-async fn filled(place: &Place, clock: Arc<TestClock>) -> Account {
-    let store = PostgresStore::open(place.options()).await.unwrap();
+async fn filled(installation: &Installation, clock: Arc<TestClock>) -> Account {
+    let store = PostgresStore::open(installation.options()).await.unwrap();
     let f = fixture(store, clock);
     let mut workload = Workload::new(11);
     for _ in 0..BATCHES {
         let (commits, _) = workload.next().await;
         f.commit(commits).await;
     }
-    let sql = place.sql().await;
+    let sql = installation.sql().await;
     let older = "UPDATE streams SET gate = 0; DELETE FROM rows WHERE kind > 8";
     sql.batch_execute(older).await.unwrap();
     Account::of(&f).await
 }
 
 /// Copies everything into a schema of format 3.
-async fn copy(sql: &Client, from: &Place, to: &Place) {
+async fn copy(sql: &Client, from: &Installation, to: &Installation) {
     let (from, to) = (from.namespace(), to.namespace());
     let heads = "number, term, next, last_epoch, last_seq, last_first, progress_epoch, inbox_count, \
         unconsumed_events, tail_first, epoch, owner, nonce, takeovers, ready, closed, superseded, is_user, framed, \
@@ -60,16 +60,16 @@ async fn copy(sql: &Client, from: &Place, to: &Place) {
 fn a_schema_of_the_previous_format_is_upgraded_with_everything_in_it() {
     in_parallel(async {
         let clock = Arc::new(TestClock::new());
-        let source = Place::with_clock(clock.clone());
+        let source = Installation::with_clock(clock.clone());
         let before = filled(&source, clock.clone()).await;
-        let place = Place::with_clock(clock.clone());
+        let installation = Installation::with_clock(clock.clone());
         let sql = source.sql().await;
-        copy(&sql, &source, &place).await;
+        copy(&sql, &source, &installation).await;
         let foreign = "CREATE FUNCTION application() RETURNS int LANGUAGE sql AS 'SELECT 42'";
-        let of_place = place.sql().await;
-        of_place.batch_execute(foreign).await.unwrap();
+        let installation_sql = installation.sql().await;
+        installation_sql.batch_execute(foreign).await.unwrap();
         // Two nodes of the new release open it at once.
-        let opened = [place.options(), place.options()]
+        let opened = [installation.options(), installation.options()]
             .map(|options| tokio::spawn(async move { PostgresStore::open(options).await }));
         let [one, other] = opened;
         drop(one.await.unwrap().unwrap());
@@ -77,7 +77,7 @@ fn a_schema_of_the_previous_format_is_upgraded_with_everything_in_it() {
         let after = Account::of(&f).await;
         assert_eq!(after.difference(&before), None);
         let format = "SELECT format FROM meta";
-        let sql = place.sql().await;
+        let sql = installation.sql().await;
         let format: i32 = sql.query_one(format, &[]).await.unwrap().get(0);
         assert_eq!(format, 4);
         let foreign = sql.query_one("SELECT application()", &[]).await;
@@ -117,15 +117,15 @@ async fn refuses_the_previous_release(sql: &Client) {
 #[test]
 fn an_upgrade_while_a_node_runs_ends_its_commits_and_leases() {
     in_parallel(async {
-        let place = Place::new();
-        let store = place.store().await;
+        let installation = Installation::new();
+        let store = installation.store().await;
         let mut sender = Sender::new(store.clone());
         let mut run = Run::begin(&mut sender, "before").await;
         let lease = Lease {
             node: sender.node(),
             ttl: std::time::Duration::from_secs(1),
         };
-        let sql = place.sql().await;
+        let sql = installation.sql().await;
         let refusing = "CREATE OR REPLACE FUNCTION renew_lease_4(clock bigint, this_node bigint, ttl bigint) \
             RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''upgraded'' USING ERRCODE = ''ES004''; END'";
         let renamed = ["append_batch", "plain_batch", "commit_batch"]

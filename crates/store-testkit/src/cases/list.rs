@@ -207,8 +207,8 @@ pub async fn pages_join_without_gap_or_overlap<S: Store>(f: &Fixture<S>) {
         },
     ];
     for filter in filters {
-        let whole = ids(f, filter.clone()).await;
-        for limit in 1..=whole.len() {
+        let all = ids(f, filter.clone()).await;
+        for limit in 1..=all.len() {
             let mut seen = Vec::new();
             let mut cursor = None;
             loop {
@@ -219,14 +219,14 @@ pub async fn pages_join_without_gap_or_overlap<S: Store>(f: &Fixture<S>) {
                         ..filter.clone()
                     })
                     .await;
-                let left = whole.len() - seen.len();
+                let left = all.len() - seen.len();
                 assert_eq!(page.rows.len(), limit.min(left), "full until the end");
                 seen.extend(page.rows.iter().map(|row| row.id.to_string()));
-                assert_eq!(page.next.is_none(), seen.len() == whole.len());
+                assert_eq!(page.next.is_none(), seen.len() == all.len());
                 let Some(next) = page.next else { break };
                 cursor = Some(next);
             }
-            assert_eq!(seen, whole, "limit {limit}");
+            assert_eq!(seen, all, "limit {limit}");
         }
     }
 }

@@ -78,8 +78,8 @@ fn the_question_contains_the_tool_call() {
         test.reach(&run, RunStatus::Waiting).await;
         let open = run.inspect().await.unwrap().overview.rpcs;
         assert_eq!(open[0].method.as_str(), "approveTool");
-        let asked = r#"{"tool":"search_flights","arguments":{"to":"Lisbon"}}"#;
-        assert_eq!(open[0].args.as_str(), asked);
+        let arguments = r#"{"tool":"search_flights","arguments":{"to":"Lisbon"}}"#;
+        assert_eq!(open[0].args.as_str(), arguments);
 
         let error = run.answer(&open[0].rpc_id, "yes").await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::SchemaMismatch);

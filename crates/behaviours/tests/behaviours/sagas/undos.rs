@@ -1,4 +1,4 @@
-//! What an undo is given, and how it is tried.
+//! The context of an undo, and its retries.
 
 use super::*;
 use everstep::Workflows;

@@ -42,7 +42,7 @@ fn an_iteration_whose_child_may_have_to_be_undone_is_kept() {
             _ => None,
         });
         let started: Vec<String> = started.collect();
-        // The last one is not old enough to go.
+        // The last iteration is recent, so it is kept.
         let expected = [
             "parcels/~1/ship:0",
             "parcels/~4/ship:0",

@@ -125,11 +125,11 @@ fn a_decision_on_the_state_of_the_world_is_found_without_an_assertion() {
 }
 
 #[test]
-fn a_look_for_an_event_that_may_not_be_there_yet_is_found() {
+fn polling_for_an_event_that_may_not_have_arrived_is_found() {
     let found = failure(|| {
         code(|ctx, _| async move {
             ctx.sleep("hour", hours(1)).await?;
-            // It should wait: one that comes late is lost.
+            // It should wait: an event that arrives late is lost.
             let item = ctx.try_event::<Item>().await?;
             Ok(item.map_or(0, |Item(n)| n))
         })
@@ -143,7 +143,7 @@ fn a_look_for_an_event_that_may_not_be_there_yet_is_found() {
 fn a_race_that_loses_the_slower_event_is_found() {
     let found = failure(|| {
         code(|ctx, _| async move {
-            // Whichever comes first wins, and the approval counts only if it does.
+            // The first branch wins, and the approval has an effect only if it is first.
             let won = ctx
                 .race("first")
                 .branch("approval", |ctx| async move {

@@ -42,7 +42,7 @@ fn check_hasty(simulation: Simulation<Hasty>) -> String {
     failure(|| simulation.check(|run| assert_eq!(run.output().unwrap(), 5, "it was missed")))
 }
 
-/// What stands after this word, up to the next space or line.
+/// Returns the text after this word, up to the next space or line break.
 fn after<'a>(text: &'a str, word: &str) -> &'a str {
     let (_, rest) = text.split_once(word).unwrap();
     rest.split([' ', '\n']).next().unwrap()
@@ -90,7 +90,7 @@ fn faults_that_are_not_needed_are_left_out() {
     assert!(!timeline.contains("the process crashes"), "{report}");
 }
 
-/// Needs two crashes to fail: it cannot be done three times.
+/// Violates the assertion of its test only if two crashes repeat effects.
 struct Twice {
     bank: Bank,
 }
@@ -126,7 +126,7 @@ fn faults_that_are_needed_together_stay_together() {
     assert!(!faults.contains("back after"), "{report}");
 }
 
-/// Does nothing that lasts.
+/// Does nothing durable.
 struct Nothing;
 impl Workflow for Nothing {
     const NAME: &'static str = "nothing";

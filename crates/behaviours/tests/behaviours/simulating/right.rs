@@ -34,7 +34,7 @@ fn a_correct_workflow_survives_all_faults() {
         assert_eq!(run.journals().len(), 2);
         run.journal().assert_contains("wait_completed approval:0");
     });
-    // The one without faults, two for each of its commits, and the seeds.
+    // One case without faults, two for each of its commits, and one for each seed.
     assert!(summary.cases > SEEDS + 20, "{summary}");
     assert!(summary.crashes > SEEDS + 20, "{summary}");
     assert!(summary.events_sent >= summary.cases, "{summary}");
@@ -56,8 +56,8 @@ fn a_correct_workflow_survives_all_faults() {
 
 #[test]
 fn the_same_seed_gives_the_same_journals_and_the_same_timeline() {
-    let told = || {
-        let told = RefCell::new(Vec::new());
+    let observe = || {
+        let observed = RefCell::new(Vec::new());
         order().check(|run| {
             let journal = |view: &JournalView| journal_to_lines(view.entries()).unwrap();
             let journals: Vec<_> = run
@@ -65,12 +65,13 @@ fn the_same_seed_gives_the_same_journals_and_the_same_timeline() {
                 .iter()
                 .map(|(_, view)| journal(view))
                 .collect();
-            told.borrow_mut()
+            observed
+                .borrow_mut()
                 .push((run.case(), run.timeline().to_vec(), journals));
         });
-        told.into_inner()
+        observed.into_inner()
     };
-    let (first, second) = (told(), told());
+    let (first, second) = (observe(), observe());
     assert_eq!(first.len(), second.len());
     for (first, second) in first.into_iter().zip(second) {
         assert_eq!(first, second);
@@ -85,7 +86,7 @@ fn other_seeds_have_other_faults() {
     let all = faults.len();
     faults.sort();
     faults.dedup();
-    // Crashes of a seed may be the same as those of another one.
+    // Two seeds may plan the same crashes.
     assert!(faults.len() > all * 9 / 10, "{} of {all}", faults.len());
 }
 
@@ -175,7 +176,7 @@ fn an_endless_workflow_is_checked_after_its_observation_time() {
     let summary = simulate(Heartbeat, 0..10).lasting(hours(6)).check(|run| {
         assert!(!run.status().is_terminal());
         assert!(run.output().is_err());
-        // An hour of downtime or a wrong clock may cost a beat.
+        // An hour of downtime or a wrong clock may skip a beat.
         let ticks = run.calls("tick");
         assert!((6..=7 + run.crashes()).contains(&ticks), "{ticks}");
     });

@@ -9,12 +9,12 @@ use everstep::testing::{Simulation, simulate_in};
 use everstep::{Accepts, Ctx, Error, Event, Result, Rpc, Workflow, days, hours};
 use serde::{Deserialize, Serialize};
 
-/// Everything outside: what was done, and how often. Clones are the same.
+/// The external world: which effects happened, and how often. Clones share the state.
 #[derive(Clone, Default)]
 pub(super) struct Bank(Arc<Mutex<BTreeMap<String, u32>>>);
 
 impl Bank {
-    /// Does it, and counts how often.
+    /// Performs an effect and counts it.
     pub(super) fn act(&self, what: &str) -> u32 {
         let mut done = self.0.lock().unwrap();
         let times = done.entry(what.to_owned()).or_default();
@@ -22,7 +22,7 @@ impl Bank {
         *times
     }
 
-    /// Does it unless it was done before.
+    /// Performs an effect unless it was performed before.
     pub(super) fn act_once(&self, key: &str) {
         self.0.lock().unwrap().insert(key.to_owned(), 1);
     }
@@ -40,7 +40,7 @@ impl Bank {
             .unwrap_or_default()
     }
 
-    /// How many different things were done.
+    /// Returns the number of distinct effects.
     pub(super) fn things(&self) -> usize {
         self.0.lock().unwrap().len()
     }
@@ -65,7 +65,7 @@ impl Rpc for Address {
     type Answer = String;
 }
 
-/// Charges by key, waits for a day and for an approval, asks where to, and has it shipped by a child.
+/// Charges with an idempotency key, waits for a day and for an approval, asks for the address, and lets a child ship.
 pub(super) struct Order {
     pub(super) bank: Bank,
 }
@@ -131,7 +131,7 @@ impl Workflow for Code {
     }
 }
 
-/// Simulates such a function.
+/// Simulates a [`Code`].
 pub(super) fn code<F, Fut>(run: F) -> Simulation<Code, Bank>
 where
     F: Fn(Ctx<Code>, Bank) -> Fut + Send + Sync + 'static,

@@ -154,7 +154,7 @@ fn an_engine_opens_in_spite_of_a_damaged_run() {
             runtime.crash().await;
             let damaged = engine.run("damaged").await.unwrap();
             store.damage(damaged.id(), damage).await;
-            // Until the lease of the engine that ended has run out.
+            // Until the lease of the previous engine has expired.
             tokio::time::sleep(minutes(1)).await;
             let engine = open(&store, Arc::new(runtime.successor())).await;
             let sound = engine.run("sound").await.unwrap();

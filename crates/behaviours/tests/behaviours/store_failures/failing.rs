@@ -10,10 +10,10 @@ use everstep_store::{
     StreamRef,
 };
 
-/// What cannot be read of a run.
+/// The damaged part of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Damage {
-    /// Nothing can.
+    /// Nothing is readable.
     Head,
     /// Its journal.
     Journal,
@@ -26,7 +26,7 @@ pub(super) struct Failing {
     commits: Mutex<Option<StoreError>>,
     reads: Mutex<Option<StoreError>>,
     damaged: Mutex<BTreeMap<StreamNumber, Damage>>,
-    /// The state of the dice; none loses nothing.
+    /// The state of the random generator. `None` loses no answers.
     losing: Mutex<Option<u64>>,
     refused: AtomicU64,
 }

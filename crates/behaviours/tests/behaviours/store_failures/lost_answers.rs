@@ -11,7 +11,7 @@ use super::failing::Failing;
 use super::memory;
 use crate::support::{Ping, json, ok};
 
-/// Every test is played with several sequences of lost answers.
+/// The number of sequences of lost answers that every test runs with.
 const ROUNDS: u64 = 10;
 
 #[derive(serde::Serialize)]

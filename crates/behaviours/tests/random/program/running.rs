@@ -1,9 +1,9 @@
-//! The workflow that runs a program and writes down what it saw.
+//! The workflow that runs a program and records a trace.
 
 use super::*;
 
-/// The workflow that runs a program. It returns its own trace, without what happened in loops: a replay does not see all
-/// of that again.
+/// The workflow that runs a program. It returns its trace without the content of loops, because a replay does not see
+/// dropped iterations again.
 pub(crate) async fn run_program(
     ctx: Ctx<AnyEvent>,
     program: Vec<Op>,
@@ -26,17 +26,17 @@ fn run_sequence<'a>(
 ) -> std::pin::Pin<Box<dyn Future<Output = Result<()>> + Send + 'a>> {
     Box::pin(async move {
         for (index, op) in ops.iter().enumerate() {
-            let place = format!("{path}.{index}");
-            trace.saw(format!("{place} calls"));
-            let result = run_op(ctx, op, trace, &place).await?;
-            trace.saw(format!("{place} = {result}"));
+            let location = format!("{path}.{index}");
+            trace.saw(format!("{location} calls"));
+            let result = run_op(ctx, op, trace, &location).await?;
+            trace.saw(format!("{location} = {result}"));
         }
         Ok(())
     })
 }
 
 #[allow(clippy::too_many_lines, reason = "one arm for each operation")]
-async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, trace: &Trace, place: &str) -> Result<String> {
+async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, trace: &Trace, location: &str) -> Result<String> {
     Ok(match op {
         Op::Step {
             name,
@@ -45,7 +45,7 @@ async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, trace: &Trace, place: &str) -> Res
         } => {
             let value: String = ctx
                 .step(&format!("s{name}"), || {
-                    work(trace, place, *takes_ms, *failures)
+                    work(trace, location, *takes_ms, *failures)
                 })
                 .retry(Retry::constant(5, millis(7)))
                 .await?;
@@ -54,7 +54,7 @@ async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, trace: &Trace, place: &str) -> Res
         Op::TryStep { name, takes_ms } => {
             let tried: Result<String, _> = ctx
                 .try_step(&format!("s{name}"), || {
-                    work(trace, place, *takes_ms, u8::MAX)
+                    work(trace, location, *takes_ms, u8::MAX)
                 })
                 .with(|step| step.retry(Retry::constant(1, millis(3))))
                 .await?;
@@ -73,13 +73,13 @@ async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, trace: &Trace, place: &str) -> Res
             )
         }
         Op::Fenced { name, takes_ms } => {
-            ctx.step(&format!("s{name}"), || work(trace, place, *takes_ms, 0))
+            ctx.step(&format!("s{name}"), || work(trace, location, *takes_ms, 0))
                 .fenced()
                 .await?
         }
         Op::BestEffort { name } => {
             let step = ctx
-                .step(&format!("s{name}"), || work(trace, place, 0, u8::MAX))
+                .step(&format!("s{name}"), || work(trace, location, 0, u8::MAX))
                 .retry(Retry::none());
             format!("{:?}", step.best_effort().await?)
         }
@@ -97,7 +97,7 @@ async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, trace: &Trace, place: &str) -> Res
         } => {
             let (witness, failures) = (trace.witness.clone(), *undo_failures);
             let step = ctx
-                .step(&format!("s{name}"), || work(trace, place, *takes_ms, 0))
+                .step(&format!("s{name}"), || work(trace, location, *takes_ms, 0))
                 .undo(move |output: String| async move { witness.undo(&output, failures) })
                 .undo_retry(Retry::constant(3, millis(6)));
             if *internal {
@@ -114,7 +114,7 @@ async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, trace: &Trace, place: &str) -> Res
             ctx.no_return();
             "no return".to_owned()
         }
-        Op::Fail => return Err(Error::fatal(format!("{place} fails the run"))),
+        Op::Fail => return Err(Error::fatal(format!("{location} fails the run"))),
         Op::FailPass => {
             let pass = ctx.metadata().attempt;
             if pass == 1 {
@@ -123,25 +123,25 @@ async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, trace: &Trace, place: &str) -> Res
             "passed".to_owned()
         }
         Op::Note => {
-            ctx.note(place);
+            ctx.note(location);
             "noted".to_owned()
         }
         Op::Row => {
-            ctx.set_row("rows", place, &1)?;
+            ctx.set_row("rows", location, &1)?;
             "set".to_owned()
         }
         Op::Emit => {
-            ctx.emit("topic", &place)?;
+            ctx.emit("topic", &location)?;
             "emitted".to_owned()
         }
         Op::Look => format!("{} {} {}", ctx.now(), ctx.random(), ctx.uuid()),
-        Op::Family(op) => run_family(ctx, op, place, &trace.witness).await?,
+        Op::Family(op) => run_family(ctx, op, location, &trace.witness).await?,
         Op::Version { change } => format!("v{}", ctx.version(&format!("c{change}"), 3)?),
         Op::Join(branches) => {
             let sequences = branches
                 .iter()
                 .enumerate()
-                .map(|(index, ops)| run_sequence(ctx, ops, trace, format!("{place}/{index}")));
+                .map(|(index, ops)| run_sequence(ctx, ops, trace, format!("{location}/{index}")));
             for result in futures_util::future::join_all(sequences).await {
                 result?;
             }
@@ -154,7 +154,7 @@ async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, trace: &Trace, place: &str) -> Res
             body,
         } => {
             let iteration = |ctx: Ctx<AnyEvent>, n: u8| {
-                let path = format!("{place}~{n}");
+                let path = format!("{location}~{n}");
                 async move {
                     run_sequence(&ctx, body, trace, path).await?;
                     Ok(if n + 1 >= *times {
@@ -172,7 +172,7 @@ async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, trace: &Trace, place: &str) -> Res
             takes_ms,
             event,
         } => {
-            let step = ctx.step(&format!("s{name}"), || work(trace, place, *takes_ms, 0));
+            let step = ctx.step(&format!("s{name}"), || work(trace, location, *takes_ms, 0));
             tokio::select! {
                 biased;
                 value = step => value?,
@@ -180,9 +180,11 @@ async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, trace: &Trace, place: &str) -> Res
             }
         }
         Op::Ephemeral { name, takes_ms } => {
-            ctx.step(&format!("s{name}"), || early_work(trace, place, *takes_ms))
-                .ephemeral()
-                .await?
+            ctx.step(&format!("s{name}"), || {
+                early_work(trace, location, *takes_ms)
+            })
+            .ephemeral()
+            .await?
         }
         Op::AnyEvent { timeout_ms } => {
             let timeout = millis(u64::from(*timeout_ms));
@@ -199,7 +201,7 @@ async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, trace: &Trace, place: &str) -> Res
         }
         Op::TryEvent => format!("{:?}", ctx.try_event::<One>().await?.map(|one| one.0)),
         Op::Branches { .. } | Op::Race(_) | Op::Switch { .. } | Op::TryScope(_) => {
-            run_composed(ctx, op, trace, place).await?
+            run_composed(ctx, op, trace, location).await?
         }
     })
 }
@@ -209,10 +211,10 @@ fn run_composed<'a>(
     ctx: &'a Ctx<AnyEvent>,
     op: &'a Op,
     trace: &'a Trace,
-    place: &'a str,
+    location: &'a str,
 ) -> std::pin::Pin<Box<dyn Future<Output = Result<String>> + Send + 'a>> {
     let part = move |ctx: Ctx, index: usize, ops: &'a [Op]| async move {
-        run_sequence(&ctx, ops, trace, format!("{place}/{index}")).await?;
+        run_sequence(&ctx, ops, trace, format!("{location}/{index}")).await?;
         Ok(index)
     };
     Box::pin(async move {
@@ -223,7 +225,7 @@ fn run_composed<'a>(
                 format!("{:?}", each.concurrency(usize::from(*at_once)).await?)
             }
             Op::Race(branches) => {
-                // As with switches: those of a name have the same branches.
+                // As with switches, branches with the same name are the same for every pass.
                 let name = format!("first{}", branches.len());
                 let items = branches.iter().enumerate();
                 let race = ctx.race(&name).branches(
@@ -234,7 +236,7 @@ fn run_composed<'a>(
                 race.await?.winner
             }
             Op::Switch { value, cases } => {
-                // A second pass may find another switch in this place: those of a name offer the same.
+                // A second pass may find another switch at this location. Switches with the same name have the same cases.
                 let name = format!("among{}", cases.len());
                 let mut switch = ctx.switch(&name, value.to_string());
                 for (index, ops) in cases.iter().enumerate() {
@@ -274,16 +276,16 @@ async fn wait(ctx: &Ctx<AnyEvent>, event: u8, timeout_ms: u16) -> Result<String>
 }
 
 /// The work of an ephemeral step.
-async fn early_work(trace: &Trace, place: &str, takes_ms: u16) -> Result<String> {
-    let done = work(trace, place, takes_ms, 0).await?;
+async fn early_work(trace: &Trace, location: &str, takes_ms: u16) -> Result<String> {
+    let done = work(trace, location, takes_ms, 0).await?;
     Ok(format!("{done}{EARLY}"))
 }
 
-/// The work of a step. Each time it is done it gives something else, so that what was done twice is seen.
-async fn work(trace: &Trace, place: &str, takes_ms: u16, failures: u8) -> Result<String> {
+/// The work of a step. It returns a different value each time, so that repeated work is detected.
+async fn work(trace: &Trace, location: &str, takes_ms: u16, failures: u8) -> Result<String> {
     let attempt = {
         let mut seen = trace.witness.0.lock().unwrap();
-        let attempts = seen.attempts.entry(place.to_owned()).or_default();
+        let attempts = seen.attempts.entry(location.to_owned()).or_default();
         *attempts += 1;
         *attempts
     };
@@ -291,10 +293,10 @@ async fn work(trace: &Trace, place: &str, takes_ms: u16, failures: u8) -> Result
         tokio::time::sleep(Duration::from_millis(u64::from(takes_ms))).await;
     }
     if attempt <= u32::from(failures) {
-        return Err(Error::new(format!("{place} fails")));
+        return Err(Error::new(format!("{location} fails")));
     }
     let mut seen = trace.witness.0.lock().unwrap();
-    let times = seen.completed.entry(place.to_owned()).or_default();
+    let times = seen.completed.entry(location.to_owned()).or_default();
     *times += 1;
-    Ok(format!("{place} done {times}"))
+    Ok(format!("{location} done {times}"))
 }

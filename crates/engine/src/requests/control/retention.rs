@@ -26,7 +26,7 @@ impl Controller {
                         match self.delete_expired(&row).await {
                             Ok(gone) => deleted.extend(gone),
                             Err(error) => {
-                                tracing::warn!(run = %row.id, %error, "expired run not deleted");
+                                tracing::warn!(run = %row.id, %error, "cannot delete an expired run");
                             }
                         }
                     }

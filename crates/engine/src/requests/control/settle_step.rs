@@ -96,7 +96,7 @@ impl Controller {
             self.parts.node.bus.publish(Hint::Ready(stream));
         } else if let Err(error) = self.dispatcher.claim(stream).await {
             // The request succeeded anyway; the next sweep executes the run.
-            tracing::warn!(%error, %run, "run not claimed after a step was settled");
+            tracing::warn!(%error, %run, "cannot claim a run after a step was settled");
         }
         let effect = self.effect_on(state, status);
         Ok(Some(Done::of(&state.row, status, effect)))

@@ -1,4 +1,4 @@
-//! What holds for any sequence of records, sensible or not.
+//! Properties that hold for any sequence of records, valid or not.
 
 use super::*;
 

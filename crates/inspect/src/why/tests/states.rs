@@ -70,14 +70,14 @@ fn awaits_child(location: &str, second: u64) -> Reason {
     }
 }
 
-fn asked_to_pause() -> Reason {
+fn pause_requested_by_alice() -> Reason {
     Reason::PauseRequested {
         by: alice(),
         reason: Some("maintenance".to_owned()),
     }
 }
 
-fn asked_to_end() -> Reason {
+fn end_requested_by_alice() -> Reason {
     Reason::CancelRequested {
         by: alice(),
         reason: Some("no".to_owned()),

@@ -1,4 +1,4 @@
-//! Which of the things that are done a rollback includes, and which undo is next.
+//! Which completed steps and children a rollback includes, and which undo is next.
 //!
 //! What is done is folded from the journal ([`UndoFold`]); this adds what the current execution decides.
 

@@ -1,6 +1,6 @@
 //! The script: the records that an execution writes as a consequence of the journal alone, in order.
 //!
-//! Code that meets the same journal calls operations, takes events, gives up waits and writes notes
+//! Code that replays the same journal calls operations, takes events, gives up waits and writes notes
 //! in the same order. A hot run writes these records; a replay compares them with the recorded ones.
 
 mod difference;

@@ -12,7 +12,7 @@ fn a_pausing_run_waits_for_steps_in_flight_only() {
             pause().into(),
         ],
         RunStatus::Pausing,
-        &[asked_to_pause(), running("a:0", 1)],
+        &[pause_requested_by_alice(), running("a:0", 1)],
         &format!(
             "{PAUSE_ASKED}; it executes step `a:0` (attempt 1) since 2026-11-15T08:00:01.000Z"
         ),
@@ -24,13 +24,13 @@ fn a_pausing_rollback_waits_only_for_the_undo_in_flight() {
     check(
         [undo_started(), pause().into()],
         RunStatus::Pausing,
-        &[asked_to_pause(), undoing(1, 1)],
+        &[pause_requested_by_alice(), undoing(1, 1)],
         &format!("{PAUSE_ASKED}; {UNDOES} 2026-11-15T08:00:01.000Z"),
     );
     check(
         [undo_failed(), pause().into()],
         RunStatus::Pausing,
-        &[asked_to_pause()],
+        &[pause_requested_by_alice()],
         PAUSE_ASKED,
     );
 }
@@ -58,7 +58,7 @@ fn a_paused_run_whose_end_was_requested_is_no_longer_paused() {
     check(
         [Paused { reason: None }.into(), cancel("no").into()],
         RunStatus::Cancelling,
-        &[asked_to_end()],
+        &[end_requested_by_alice()],
         END_ASKED,
     );
 }
@@ -89,7 +89,7 @@ fn a_cancelling_run_waits_for_steps_in_flight_only() {
             cancel("no").into(),
         ],
         RunStatus::Cancelling,
-        &[asked_to_end(), running("a:0", 1)],
+        &[end_requested_by_alice(), running("a:0", 1)],
         &format!("{END_ASKED}; it executes step `a:0` (attempt 1) since 2026-11-15T08:00:01.000Z"),
     );
 }
@@ -119,13 +119,13 @@ fn a_cancelled_run_that_rolls_back_names_the_undo() {
     check(
         [cancel("no").into(), undo_started()],
         RunStatus::RollingBack,
-        &[asked_to_end(), undoing(1, 2)],
+        &[end_requested_by_alice(), undoing(1, 2)],
         &format!("{END_ASKED}; {UNDOES} 2026-11-15T08:00:02.000Z"),
     );
     check(
         [cancel("no").into(), undo_started(), undo_failed()],
         RunStatus::RollingBack,
-        &[asked_to_end(), undo_retry()],
+        &[end_requested_by_alice(), undo_retry()],
         &format!("{END_ASKED}; {RETRIES_UNDO}"),
     );
 }
