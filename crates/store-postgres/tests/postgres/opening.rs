@@ -4,6 +4,7 @@
 use everstep_private_postgres::Server;
 use everstep_store::{Store, StoreError, StreamRef};
 use everstep_store_postgres::{Options, PostgresStore};
+use everstep_store_testkit::sample::{event, inbox};
 
 use crate::support::{Place, create, in_parallel, number_of};
 
@@ -91,6 +92,54 @@ fn a_schema_without_the_functions_of_its_format_is_refused() {
             }
             other => panic!("{other:?}"),
         }
+    });
+}
+
+/// The functions of another build of the same format are replaced, also under running nodes.
+#[test]
+fn functions_of_another_build_are_replaced() {
+    in_parallel(async {
+        let place = Place::new();
+        let store = place.store().await;
+        let stream = create(&store, &["a"]).await[0];
+        let sql = place.sql().await;
+        let older = "COMMENT ON TABLE meta IS NULL;
+            CREATE OR REPLACE FUNCTION clock_millis() RETURNS bigint LANGUAGE sql VOLATILE RETURN 0;
+            CREATE FUNCTION write_rows(of_another_build integer) RETURNS void LANGUAGE sql AS '';
+            CREATE FUNCTION application() RETURNS bigint LANGUAGE sql RETURN 42";
+        sql.batch_execute(older).await.unwrap();
+        let opened = [place.options(), place.options()]
+            .map(|options| tokio::spawn(async move { PostgresStore::open(options).await }));
+        for store in opened {
+            store.await.unwrap().unwrap();
+        }
+        let found = "SELECT clock_millis() > 0, application(), to_regprocedure('write_rows(integer)') IS NULL,
+            (SELECT count(*) FROM pg_proc WHERE proname = 'write_rows' AND pronamespace = current_schema()::regnamespace)";
+        let found = sql.query_one(found, &[]).await.unwrap();
+        assert!(found.get::<_, bool>(0), "the body is that of this build");
+        assert_eq!(found.get::<_, i64>(1), 42);
+        assert!(
+            found.get::<_, bool>(2),
+            "inner functions are not overloaded"
+        );
+        assert_eq!(found.get::<_, i64>(3), 1);
+        let commit = inbox(stream, vec![event("x")]);
+        store.commit(&[commit.into()]).await.unwrap();
+    });
+}
+
+/// The functions are replaced only if they differ: nodes that open a schema do not disturb others.
+#[test]
+fn functions_of_this_build_are_kept() {
+    in_parallel(async {
+        let place = Place::new();
+        drop(place.store().await);
+        let sql = place.sql().await;
+        let function = "SELECT 'clock_millis'::regproc::oid";
+        let before: u32 = sql.query_one(function, &[]).await.unwrap().get(0);
+        drop(place.store().await);
+        let after: u32 = sql.query_one(function, &[]).await.unwrap().get(0);
+        assert_eq!(after, before);
     });
 }
 
