@@ -1,6 +1,7 @@
 //! Opening by many nodes at once, several installations in one database, and settings and schemas that
 //! are refused.
 
+use everstep_model::ErrorCode;
 use everstep_private_postgres::Server;
 use everstep_store::{Store, StoreError, StreamRef};
 use everstep_store_postgres::{Options, PostgresStore};
@@ -140,6 +141,22 @@ fn functions_of_this_build_are_kept() {
         drop(place.store().await);
         let after: u32 = sql.query_one(function, &[]).await.unwrap().get(0);
         assert_eq!(after, before);
+    });
+}
+
+/// An upgrade between the check of the format and the first call is not an outage that is retried.
+#[test]
+fn a_function_that_refuses_the_first_call_is_explained() {
+    in_parallel(async {
+        let place = Place::new();
+        drop(place.store().await);
+        let sql = place.sql().await;
+        let refusing = "CREATE OR REPLACE FUNCTION adopt_history_4() RETURNS boolean LANGUAGE plpgsql \
+            AS 'BEGIN RAISE EXCEPTION ''upgraded'' USING ERRCODE = ''ES004''; END'";
+        sql.batch_execute(refusing).await.unwrap();
+        let error = PostgresStore::open(place.options()).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::StoreCorrupt, "{error}");
+        assert!(error.to_string().contains("upgraded"), "{error}");
     });
 }
 
