@@ -4,12 +4,14 @@
 --   1. lock the sender's row in `answers`: if the same batch is sent again while the first call still runs, it waits here
 --   2. lock the heads of all streams in the order of their numbers, and move their tails to `frames`; a stream that another
 --      transaction holds is busy, and so is every later commit that names it
---   3. read every row that a guard names, and lock those that no locked head protects; then take the time
+--   3. read every row that a guard names, and lock those that no locked head protects: rows that several streams share, and
+--      rows of removed streams; then take the time
 --   4. judge the commits in order against heads and rows in memory, each seeing the ones before it
 --   5. write what changed, each head and each row once
 --
--- The call can wait for other transactions at shared rows (3), then at the names of new streams, then at new rows (both in
--- 5), each in the order of keys, so there is no deadlock. If a row or name was absent when it was judged and exists when it
+-- The call can wait for other transactions at the rows that it locks (3), then at the names of new streams, then at new rows
+-- (both in 5), each in the order of keys, so there is no deadlock. A batch that may lock rows has no plain creations, which
+-- would take names first (`are_alone` in plain_batch.rs). If a row or name was absent when it was judged and exists when it
 -- is written, the call fails with `unique_violation`: nothing has happened, and the caller repeats it.
 --
 -- `begun` is true if `plain_batch` has begun the same call and written the outcomes of its commits. The other arguments are
@@ -82,7 +84,8 @@ DECLARE
     heads streams[];
     held_heads streams[];
     held integer[];
-    missing bigint[] := '{}';
+    -- Removed streams whose rows may still be deleted.
+    removed bigint[] := '{}';
     any_tail boolean := false;
     h streams;
     other streams;
@@ -183,7 +186,13 @@ BEGIN
                     SELECT FROM streams st WHERE st.number BETWEEN w.number AND w.number) AS present
                 FROM unnest(s_number) WITH ORDINALITY AS w(number, slot) WHERE w.slot <> ALL (coalesce(held, '{}'))
             LOOP
-                IF line.present THEN is_busy[line.slot] := true; ELSE missing := missing || line.number; END IF;
+                IF line.present THEN
+                    is_busy[line.slot] := true;
+                ELSIF EXISTS (SELECT FROM unnest(c_slot, c_flags) AS c(slot, flags)
+                    WHERE c.flags & only_deletes <> 0 AND c.slot = line.slot)
+                THEN
+                    removed := removed || line.number;
+                END IF;
             END LOOP;
         END IF;
         IF true = ANY (s_with_run) THEN
@@ -200,12 +209,12 @@ BEGIN
                 ON st.name BETWEEN w.name AND w.name;
     END IF;
 
-    -- 3. Rows. Those that no locked head protects are locked: rows that several streams share, and rows of missing streams.
-    IF 2 = ANY (k_mode) OR cardinality(missing) > 0 THEN
+    -- 3. Rows.
+    IF 2 = ANY (k_mode) OR cardinality(removed) > 0 THEN
         FOR line IN SELECT w.slot, ro.place, ro.value
             FROM unnest(k_kind, k_stream, k_key, k_mode) WITH ORDINALITY AS w(kind, stream, key, mode, slot)
             JOIN rows ro ON ro.kind = ANY (ARRAY[w.kind]) AND ro.stream = w.stream AND ro.key = w.key
-            WHERE w.mode = 2 OR w.stream = ANY (missing) ORDER BY w.kind, w.stream, w.key FOR UPDATE OF ro
+            WHERE w.mode = 2 OR w.stream = ANY (removed) ORDER BY w.kind, w.stream, w.key FOR UPDATE OF ro
         LOOP
             was_present[line.slot] := true;
             present[line.slot] := true;

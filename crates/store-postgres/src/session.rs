@@ -53,8 +53,10 @@ impl Session {
             migrate(&session.reads, &session.schema).await?;
             session.adopt_history().await
         };
-        opened.await.map_err(CallError::into_error)?;
-        Ok(session)
+        match opened.await {
+            Ok(()) => Ok(session),
+            Err(call_error) => Err(session.store_error(call_error).await),
+        }
     }
 
     /// The full name of an entry function.
@@ -101,7 +103,7 @@ impl Session {
                 Ok(0) => break,
                 Ok(_) => tokio::task::yield_now().await,
                 Err(call_error) => {
-                    let error = call_error.into_error();
+                    let error = self.store_error(call_error).await;
                     tracing::warn!(%error, "cannot delete frames of removed streams, trying again later");
                     break;
                 }

@@ -84,7 +84,7 @@ impl FromStr for Cursor {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
     pub number: u64,
-    /// Whether the number is exact. Backends may estimate large numbers.
+    /// Whether the number is exact. Backends may estimate numbers that are costly to count.
     pub exact: bool,
 }
 

@@ -1,4 +1,8 @@
 //! Counts of runs: exact if few match, otherwise estimated by the planner.
+//!
+//! Filters that no index serves (times, or a workflow and a status besides a tag) are applied to the
+//! rows that an index finds. To find few matches among them, a count would read them all, so it reads
+//! a limited number and is estimated if there are more.
 
 use everstep_store::{Count, ListQuery};
 
@@ -8,16 +12,27 @@ use crate::session::Session;
 
 /// A larger count is estimated.
 const EXACT_MAX: i64 = 10_000;
+/// The number of rows that a count reads at most.
+const READ_MAX: i64 = 100_000;
 
 pub(crate) async fn count(session: &Session, query: ListQuery) -> Result<Count, CallError> {
-    let filters = RunFilters::of(&query, EXACT_MAX + 1);
+    // The row after the last one that is counted shows whether there are more.
+    let filters = RunFilters::of(&query, READ_MAX + 1);
     let schema = &session.schema;
-    let scan = filters.scan(schema, "r.stream", false);
-    let statement = format!("SELECT count(*) FROM ({scan}) r");
+    let (candidates, condition) = (filters.candidates(schema), filters.condition());
+    let statement = format!(
+        "SELECT count(*) FILTER (WHERE r.nth <= {READ_MAX}), coalesce(max(r.nth) <= {READ_MAX}, true) FROM (
+            SELECT r.nth FROM (SELECT r.*, row_number() OVER () AS nth FROM ({candidates}) r) r
+            WHERE r.nth > {READ_MAX} OR ({condition}) LIMIT {EXACT_MAX} + 1
+        ) r"
+    );
     let lines = session.reads.read(&statement, &filters.arguments()).await?;
-    let found: i64 = lines.first().map_or(Ok(0), |line| line.try_get(0))?;
+    let (found, has_read_all): (i64, bool) = match lines.first() {
+        Some(line) => (line.try_get(0)?, line.try_get(1)?),
+        None => (0, true),
+    };
     let number = found.unsigned_abs();
-    if found <= EXACT_MAX {
+    if found <= EXACT_MAX && has_read_all {
         let exact = true;
         return Ok(Count { number, exact });
     }
@@ -28,7 +43,6 @@ pub(crate) async fn count(session: &Session, query: ListQuery) -> Result<Count, 
         ),
         None => Default::default(),
     };
-    let condition = filters.condition();
     let statement =
         format!("EXPLAIN SELECT FROM {schema}.runs r {tags} WHERE {tagged} {condition}");
     let lines = session.reads.read(&statement, &filters.arguments()).await?;

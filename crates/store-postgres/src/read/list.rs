@@ -14,7 +14,7 @@ pub(crate) async fn page(session: &Session, query: ListQuery) -> Result<ListPage
     // The row after the page shows whether there is more.
     let most = limit(query.limit).saturating_add(1);
     let filters = RunFilters::of(&query, most).after_cursor();
-    let statement = filters.scan(&session.schema, &format!("r.stream, {RUN}"), true);
+    let statement = filters.newest(&session.schema, &format!("r.stream, {RUN}"));
     let lines = session.reads.read(&statement, &filters.arguments()).await?;
     let is_more = lines.len() > query.limit;
     let lines = lines.get(..query.limit.min(lines.len())).unwrap_or(&lines);

@@ -74,10 +74,25 @@ impl<'q> RunFilters<'q> {
         condition
     }
 
-    /// Selects columns of up to `$2` matching rows `r` of `runs`: the newest in their order, or any
-    /// rows in any order.
-    pub(crate) fn scan(&self, schema: &str, columns: &str, newest_first: bool) -> String {
-        let condition = self.condition();
+    /// Selects columns of the newest `$2` matching rows `r` of `runs`, in their order.
+    pub(crate) fn newest(&self, schema: &str, columns: &str) -> String {
+        self.scan(schema, columns, &self.condition(), "ORDER BY r.stream DESC")
+    }
+
+    /// Selects up to `$2` rows in any order that contain all matching ones unless there are more: those
+    /// that the index finds. [`RunFilters::condition`] selects the matching ones among them.
+    pub(crate) fn candidates(&self, schema: &str) -> String {
+        // The index of tags also contains superseded runs.
+        let condition = if self.tag.is_some() {
+            "true"
+        } else {
+            "r.listed"
+        };
+        let columns = "r.listed, r.created_at, r.workflow, r.status";
+        self.scan(schema, columns, condition, "")
+    }
+
+    fn scan(&self, schema: &str, columns: &str, condition: &str, order: &str) -> String {
         if self.tag.is_some() {
             return format!(
                 "SELECT {columns} FROM {schema}.tags t JOIN {schema}.runs r ON r.stream = t.stream
@@ -85,18 +100,16 @@ impl<'q> RunFilters<'q> {
                 ORDER BY t.stream DESC LIMIT $2"
             );
         }
-        let by_age = "ORDER BY r.stream DESC";
         if self.workflows.is_empty() && self.statuses.is_empty() {
             return format!(
-                "SELECT {columns} FROM {schema}.runs r WHERE r.stream < $1 AND {condition} {by_age} LIMIT $2"
+                "SELECT {columns} FROM {schema}.runs r WHERE r.stream < $1 AND {condition} {order} LIMIT $2"
             );
         }
         let (workflows, statuses) = (self.each_workflow(schema), self.each_status());
-        let order = if newest_first { by_age } else { "" };
         format!(
             "SELECT r.* FROM ({workflows}) w CROSS JOIN ({statuses}) st CROSS JOIN LATERAL (
                 SELECT {columns} FROM {schema}.runs r WHERE r.workflow = w.workflow AND r.status = st.status
-                AND r.stream < $1 AND {condition} {by_age} LIMIT $2
+                AND r.stream < $1 AND {condition} ORDER BY r.stream DESC LIMIT $2
             ) r {order} LIMIT $2"
         )
     }

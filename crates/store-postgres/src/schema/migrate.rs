@@ -1,4 +1,9 @@
 //! Creates the tables and functions of an installation, and upgrades those of the previous release.
+//!
+//! Builds of one format may differ in their functions. A comment on the table `meta` is the digest of
+//! those in the schema; opening replaces them if they are not those of this build, so the build that
+//! opened the schema last decides. Nodes that are already running call the new functions, so within a
+//! format the arguments and results of the entry functions, and the data they write, stay compatible.
 
 use everstep_model::RunStatus;
 use everstep_store::{StoreError, status_once_taken};
@@ -48,7 +53,13 @@ pub(crate) fn function(schema: &str, name: &str) -> String {
 /// Creates or upgrades the schema. Any number of nodes may do so at once.
 pub(crate) async fn migrate(pool: &Pool, schema: &str) -> Result<(), CallError> {
     match format(pool, schema).await? {
-        Some(FORMAT) => return check_functions(pool, schema).await,
+        Some(FORMAT) => {
+            check_functions(pool, schema).await?;
+            if has_these_functions(pool, schema).await? {
+                return Ok(());
+            }
+            tracing::info!(schema, "replacing the functions of the schema");
+        }
         Some(OLDEST) => tracing::info!(schema, "upgrading the schema to format {FORMAT}"),
         Some(other) => return Err(unknown_format(schema, other).into()),
         None => {}
@@ -142,38 +153,77 @@ async fn check_functions(pool: &Pool, schema: &str) -> Result<(), CallError> {
     Err(unusable(schema, &what).into())
 }
 
-/// One transaction that creates or upgrades everything, or finds that another node has done so. The
+/// Whether the functions of the schema are those of this build.
+async fn has_these_functions(pool: &Pool, schema: &str) -> Result<bool, CallError> {
+    let functions = filled_in(FUNCTIONS, schema);
+    let same = format!(
+        "SELECT obj_description('{schema}.meta'::regclass, 'pg_class')
+            IS NOT DISTINCT FROM encode(sha256(convert_to($1, 'UTF8')), 'hex')"
+    );
+    Ok(is_true(&pool.read(&same, &arguments![functions]).await?))
+}
+
+/// One transaction that creates, upgrades or replaces what is needed, or finds that another node has done so. The
 /// lock belongs to the transaction, so it is released with it even behind a pooler.
 fn script(schema: &str) -> String {
-    let is_continued = |status: &&RunStatus| status_once_taken(**status) == **status;
-    let continued = RunStatus::ALL.iter().filter(is_continued);
-    let continued: Vec<String> = continued.map(|status| status.code().to_string()).collect();
-    let filled_in = |template: &str| {
-        template
-            .replace("{settings}", SETTINGS)
-            .replace("{patience}", PATIENCE)
-            .replace("{tail_max}", TAIL_MAX)
-            .replace("{continued}", &continued.join(", "))
-            .replace("{running}", &RunStatus::Running.code().to_string())
-            .replace("{format}", &FORMAT.to_string())
-            .replace("{schema}", schema)
-    };
-    let [tables, upgrade, functions] = [TABLES, UPGRADE, FUNCTIONS].map(filled_in);
+    let [tables, upgrade, functions] =
+        [TABLES, UPGRADE, FUNCTIONS].map(|template| filled_in(template, schema));
+    let names = functions.lines().filter_map(|line| {
+        let (name, _) = line.strip_prefix("CREATE FUNCTION ")?.split_once('(')?;
+        Some(format!("'{name}'"))
+    });
+    let names = names.collect::<Vec<_>>().join(", ");
     format!(
         "BEGIN;
         SELECT pg_advisory_xact_lock(hashtextextended('everstep {schema}', 0));
         SET LOCAL search_path = {schema};
-        DO $migration$ BEGIN
+        DO $migration$
+        DECLARE
+            functions constant text := $everything${functions}$everything$;
+            digest constant text := encode(sha256(convert_to(functions, 'UTF8')), 'hex');
+            signature text;
+        BEGIN
             IF to_regclass('{schema}.meta') IS NULL THEN
                 CREATE SCHEMA IF NOT EXISTS {schema};
-                EXECUTE $everything${tables}\n{functions}$everything$;
+                EXECUTE $everything${tables}$everything$;
+                EXECUTE functions;
                 INSERT INTO meta SELECT true, {FORMAT}, 0, system_identifier,
                     substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) FROM pg_control_system();
             ELSIF (SELECT format FROM meta) = {OLDEST} THEN
-                EXECUTE $everything${upgrade}\n{functions}$everything$;
+                EXECUTE $everything${upgrade}$everything$;
+                EXECUTE functions;
                 UPDATE meta SET format = {FORMAT};
+            ELSIF (SELECT format FROM meta) = {FORMAT}
+                AND obj_description('{schema}.meta'::regclass, 'pg_class') IS DISTINCT FROM digest
+            THEN
+                -- Dropped by name: the arguments of inner functions may differ.
+                FOR signature IN SELECT p.oid::regprocedure FROM pg_proc p
+                    WHERE p.pronamespace = '{schema}'::regnamespace AND p.prokind = 'f' AND p.proname IN ({names})
+                    ORDER BY p.oid DESC
+                LOOP
+                    EXECUTE 'DROP FUNCTION ' || signature;
+                END LOOP;
+                EXECUTE functions;
+            ELSE
+                RETURN;
             END IF;
+            EXECUTE format('COMMENT ON TABLE meta IS %L', digest);
         END $migration$;
         COMMIT;"
     )
+}
+
+/// Fills in the values that the SQL takes from Rust.
+fn filled_in(template: &str, schema: &str) -> String {
+    let is_continued = |status: &&RunStatus| status_once_taken(**status) == **status;
+    let continued = RunStatus::ALL.iter().filter(is_continued);
+    let continued: Vec<String> = continued.map(|status| status.code().to_string()).collect();
+    template
+        .replace("{settings}", SETTINGS)
+        .replace("{patience}", PATIENCE)
+        .replace("{tail_max}", TAIL_MAX)
+        .replace("{continued}", &continued.join(", "))
+        .replace("{running}", &RunStatus::Running.code().to_string())
+        .replace("{format}", &FORMAT.to_string())
+        .replace("{schema}", schema)
 }

@@ -54,10 +54,20 @@ impl Kind {
     /// Whether commits of several streams write such rows, so that a stream's own lock does not
     /// protect them.
     pub(crate) fn is_shared(self) -> bool {
-        !matches!(
-            self,
-            Self::Timer | Self::Dedup | Self::Rpc | Self::Outbox | Self::Producer
-        )
+        match self {
+            Self::Timer | Self::Dedup | Self::Rpc | Self::Outbox | Self::Producer => false,
+            Self::Idempotency
+            | Self::Generation
+            | Self::Stream
+            | Self::Schedule
+            | Self::Slot
+            | Self::Waiter
+            | Self::Rate
+            | Self::Fair
+            | Self::Collecting
+            | Self::Attribute
+            | Self::OpenRpc => true,
+        }
     }
 
     /// Whether such rows are removed with their stream.
@@ -189,7 +199,12 @@ pub(crate) fn decode(key: &RowKey, bytes: &[u8], place: Option<i64>) -> Result<R
         Row::Shared(row) if place.is_some() => {
             row.committed_at = CommitTime::At(Timestamp::from_millis(number));
         }
-        _ => {}
+        Row::Timer(_)
+        | Row::Rpc(_)
+        | Row::Idempotency(_)
+        | Row::Outbox(_)
+        | Row::Stream(_)
+        | Row::Shared(_) => {}
     }
     Ok(row)
 }

@@ -106,7 +106,7 @@ fn alone(appends: &[(BatchItem<'_>, PlainAppend<'_>)], judged: &[BatchItem<'_>])
 
 /// Whether creations may be applied before the rest of their batch. Their names must differ; no
 /// other commit may create a stream, because numbers rise in the order of creations, or remove one,
-/// which could free a name; and none may lock shared rows, which must be locked before names.
+/// which could free a name; and none may lock rows, which must be locked before names.
 fn are_alone(creations: &[(BatchItem<'_>, PlainCreate<'_>)], judged: &[BatchItem<'_>]) -> bool {
     let mut names = HashSet::new();
     let mut creations = creations.iter();
@@ -116,7 +116,8 @@ fn are_alone(creations: &[(BatchItem<'_>, PlainCreate<'_>)], judged: &[BatchItem
             .all(|(_, commit)| commit.stream().is_some_and(|own| !locks_rows(commit, own)))
 }
 
-/// Whether a commit to this stream reads or writes rows that the lock of the stream does not protect.
+/// Whether a commit to this stream may lock rows: those that the lock of the stream does not protect.
+/// A stream whose rows are only deleted may have been removed, and then there is no such lock.
 fn locks_rows(commit: &Commit, own: StreamNumber) -> bool {
     let guarded = commit.guards().iter().filter_map(|guard| match guard {
         Guard::RowPresent(key) | Guard::RowAbsent(key) => Some(key.clone()),
@@ -134,7 +135,8 @@ fn locks_rows(commit: &Commit, own: StreamNumber) -> bool {
         .put
         .iter()
         .map(|row| StoredKey::of(&row.key()));
-    !commit.rows().delete_exact.is_empty()
+    commit.only_deletes()
+        || !commit.rows().delete_exact.is_empty()
         || named.any(|key| key.kind.is_shared() || key.stream != own)
         || put.any(|key| key.kind.is_shared())
 }

@@ -14,6 +14,9 @@ use everstep_store_testkit::sample::{
     timer,
 };
 
+use tokio_postgres::Client;
+
+use crate::run::Run;
 use crate::support::{Installation, Sender, create, in_parallel, number_of, records};
 
 const NODES: usize = 6;
@@ -335,35 +338,96 @@ fn a_timer_fires_once() {
     });
 }
 
+/// Removes a stream that has a timer. Timers are not removed with their stream.
+async fn timer_of_a_removed_stream(store: &PostgresStore) -> (StreamNumber, RowKey) {
+    let stream = create(store, &["a"]).await[0];
+    let due = Row::Timer(timer(stream, 5, None));
+    let key = due.key();
+    let mut arm = closing(stream);
+    arm.rows.put.push(due);
+    store.commit(&[arm.into()]).await.unwrap();
+    store.commit(&[removal(&[stream]).into()]).await.unwrap();
+    (stream, key)
+}
+
+/// Waits until a call of a store waits for a lock.
+async fn until_a_call_waits(sql: &Client, installation: &Installation) {
+    let waiting =
+        "SELECT FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'";
+    let name = installation.namespace();
+    while sql.query(waiting, &[&name]).await.unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
+}
+
 /// A guard on a row of a removed stream, which no head protects, waits for a concurrent deletion.
 #[test]
 fn a_guard_on_a_row_of_a_removed_stream_sees_a_concurrent_deletion() {
     in_parallel(async {
+        use tokio_postgres::Client;
+
+        use crate::run::Run;
+        use crate::support::{Installation, Sender, create, in_parallel, number_of, records};
+        sql.batch_execute("BEGIN; DELETE FROM rows WHERE kind = 1")
+            .await
+            .unwrap();
+        let mut clear = row_change(stream);
+        clear.guards.push(Guard::RowPresent(key.clone()));
+        clear.rows.delete.push(key);
+        let commit = tokio::spawn(async move { store.commit(&[clear.into()]).await });
+        use tokio_postgres::Client;
+
+        use crate::run::Run;
+        use crate::support::{Installation, Sender, create, in_parallel, number_of, records};
+        sql.batch_execute("COMMIT").await.unwrap();
+        let outcomes = commit.await.unwrap().unwrap();
+        assert_eq!(outcomes, [Outcome::Refused(Refusal::RowAbsent)]);
+    });
+}
+
+/// A call that waits for a row of a removed stream has not inserted a name yet: every call takes rows
+/// before names, so no two wait for each other.
+#[test]
+fn rows_of_removed_streams_are_locked_before_names() {
+    in_parallel(async {
         let installation = Installation::new();
         let store = installation.store().await;
-        let stream = create(&store, &["a"]).await[0];
-        let due = Row::Timer(timer(stream, 5, None));
-        let mut arm = closing(stream);
-        arm.rows.put.push(due.clone());
-        store.commit(&[arm.into()]).await.unwrap();
-        store.commit(&[removal(&[stream]).into()]).await.unwrap();
+        let (stream, key) = timer_of_a_removed_stream(&store).await;
         let sql = installation.sql().await;
         sql.batch_execute("BEGIN; DELETE FROM rows WHERE kind = 1")
             .await
             .unwrap();
         let mut clear = row_change(stream);
-        clear.guards.push(Guard::RowPresent(due.key()));
-        clear.rows.delete.push(due.key());
-        let commit = tokio::spawn(async move { store.commit(&[clear.into()]).await });
-        let waiting =
-            "SELECT FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'";
-        let name = installation.namespace();
-        while sql.query(waiting, &[&name]).await.unwrap().is_empty() {
-            tokio::task::yield_now().await;
-        }
+        clear.rows.delete.push(key);
+        let batch = [Run::creation("new"), clear.into()];
+        let commit = tokio::spawn(async move { store.commit(&batch).await });
+        until_a_call_waits(&sql, &installation).await;
+        let inserting = "SELECT FROM pg_locks WHERE relation = 'streams'::regclass AND mode = 'RowExclusiveLock'";
+        let inserting = sql.query(inserting, &[]).await.unwrap();
+        assert!(inserting.is_empty(), "it has inserted a name");
         sql.batch_execute("COMMIT").await.unwrap();
-        let outcomes = commit.await.unwrap().unwrap();
-        assert_eq!(outcomes, [Outcome::Refused(Refusal::RowAbsent)]);
+        for outcome in commit.await.unwrap().unwrap() {
+            assert!(matches!(outcome, Outcome::Committed { .. }), "{outcome:?}");
+        }
+    });
+}
+
+/// A put to a removed stream is refused, so it does not wait for the rows of the stream.
+#[test]
+fn a_refused_put_to_a_removed_stream_does_not_wait() {
+    in_parallel(async {
+        let installation = Installation::new();
+        let store = installation.store().await;
+        let (stream, key) = timer_of_a_removed_stream(&store).await;
+        let sql = installation.sql().await;
+        sql.batch_execute("BEGIN; DELETE FROM rows WHERE kind = 1")
+            .await
+            .unwrap();
+        let mut put = row_change(stream);
+        put.guards.push(Guard::RowPresent(key));
+        put.rows.put.push(Row::Timer(timer(stream, 5, None)));
+        let outcomes = store.commit(&[put.into()]).await.unwrap();
+        assert_eq!(outcomes, [Outcome::Refused(Refusal::NoStream)]);
     });
 }
 

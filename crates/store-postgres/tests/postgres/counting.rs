@@ -87,6 +87,38 @@ fn small_counts_are_exact() {
     });
 }
 
+/// A filter without an index is applied to a limited number of rows; one with an index is exact.
+#[test]
+fn counts_read_a_limited_number_of_rows() {
+    in_parallel(async {
+        let (store, sql) = with_runs().await;
+        let [cancelled, completed] =
+            [RunStatus::Cancelled, RunStatus::Completed].map(|s| i16::from(s.code()));
+        let more = "INSERT INTO runs SELECT n, n, n, 1, 1, $1::int2, false, true, 'run-' || n, 'workflow-1', '{}'
+            FROM generate_series(30001, 130000) n";
+        sql.execute(more, &[&completed]).await.unwrap();
+        sql.batch_execute("ANALYZE runs").await.unwrap();
+        let found = store.count(filter(&[], 11..21)).await.unwrap();
+        assert!(!found.exact && found.number < 1_000, "{found:?}");
+        let by_status = filter(&[RunStatus::Completed], 11..21);
+        let found = store.count(by_status).await.unwrap();
+        assert!(!found.exact && found.number < 1_000, "{found:?}");
+        let rare = ListQuery {
+            statuses: vec![RunStatus::Cancelled],
+            ..ListQuery::default()
+        };
+        let exact = true;
+        let found = store.count(rare).await;
+        assert_eq!(found, Ok(Count { number: 30, exact }));
+        // Superseded runs are not read.
+        let supersede = "UPDATE runs SET listed = false WHERE stream > 30000 AND status <> $1";
+        sql.execute(supersede, &[&cancelled]).await.unwrap();
+        sql.batch_execute("VACUUM ANALYZE runs").await.unwrap();
+        let found = store.count(filter(&[], 11..21)).await;
+        assert_eq!(found, Ok(Count { number: 10, exact }));
+    });
+}
+
 #[test]
 fn superseded_runs_do_not_make_a_count_inexact() {
     in_parallel(async {

@@ -1,9 +1,11 @@
 //! Opening by many nodes at once, several installations in one database, and settings and schemas that
 //! are refused.
 
+use everstep_model::ErrorCode;
 use everstep_private_postgres::Server;
 use everstep_store::{Store, StoreError, StreamRef};
 use everstep_store_postgres::{Options, PostgresStore};
+use everstep_store_testkit::sample::{event, inbox};
 
 use crate::support::{Installation, create, in_parallel, number_of};
 
@@ -94,6 +96,72 @@ fn a_schema_without_the_functions_of_its_format_is_refused() {
             }
             other => panic!("{other:?}"),
         }
+    });
+}
+
+/// The functions of another build of the same format are replaced, also under running nodes.
+#[test]
+fn functions_of_another_build_are_replaced() {
+    in_parallel(async {
+        let installation = Installation::new();
+        let store = installation.store().await;
+        let stream = create(&store, &["a"]).await[0];
+        let sql = installation.sql().await;
+        let older = "COMMENT ON TABLE meta IS NULL;
+            CREATE OR REPLACE FUNCTION clock_millis() RETURNS bigint LANGUAGE sql VOLATILE RETURN 0;
+            CREATE FUNCTION write_rows(of_another_build integer) RETURNS void LANGUAGE sql AS '';
+            CREATE FUNCTION application() RETURNS bigint LANGUAGE sql RETURN 42";
+        sql.batch_execute(older).await.unwrap();
+        let opened = [installation.options(), installation.options()]
+            .map(|options| tokio::spawn(async move { PostgresStore::open(options).await }));
+        for store in opened {
+            store.await.unwrap().unwrap();
+        }
+        let found = "SELECT clock_millis() > 0, application(), to_regprocedure('write_rows(integer)') IS NULL,
+            (SELECT count(*) FROM pg_proc WHERE proname = 'write_rows' AND pronamespace = current_schema()::regnamespace)";
+        let found = sql.query_one(found, &[]).await.unwrap();
+        assert!(found.get::<_, bool>(0), "the body is that of this build");
+        assert_eq!(found.get::<_, i64>(1), 42);
+        assert!(
+            found.get::<_, bool>(2),
+            "inner functions are not overloaded"
+        );
+        assert_eq!(found.get::<_, i64>(3), 1);
+        let commit = inbox(stream, vec![event("x")]);
+        store.commit(&[commit.into()]).await.unwrap();
+    });
+}
+
+/// The functions are replaced only if they differ: nodes that open a schema do not disturb others.
+#[test]
+fn functions_of_this_build_are_kept() {
+    in_parallel(async {
+        let installation = Installation::new();
+        drop(installation.store().await);
+        let sql = installation.sql().await;
+        let function = "SELECT 'clock_millis'::regproc::oid";
+        let before: u32 = sql.query_one(function, &[]).await.unwrap().get(0);
+        drop(installation.store().await);
+        let after: u32 = sql.query_one(function, &[]).await.unwrap().get(0);
+        assert_eq!(after, before);
+    });
+}
+
+/// An upgrade between the check of the format and the first call is not an outage that is retried.
+#[test]
+fn a_function_that_refuses_the_first_call_is_explained() {
+    in_parallel(async {
+        let installation = Installation::new();
+        drop(installation.store().await);
+        let sql = installation.sql().await;
+        let refusing = "CREATE OR REPLACE FUNCTION adopt_history_4() RETURNS boolean LANGUAGE plpgsql \
+            AS 'BEGIN RAISE EXCEPTION ''upgraded'' USING ERRCODE = ''ES004''; END'";
+        sql.batch_execute(refusing).await.unwrap();
+        let error = PostgresStore::open(installation.options())
+            .await
+            .unwrap_err();
+        assert_eq!(error.code(), ErrorCode::StoreCorrupt, "{error}");
+        assert!(error.to_string().contains("upgraded"), "{error}");
     });
 }
 
