@@ -7,11 +7,12 @@ use everstep_store::{ForkPoint, StreamRow};
 use super::config::Fork;
 use super::content_type::ContentType;
 use super::error::StreamError;
-use super::found::{Found, State};
+use super::found::Found;
 use super::handle::Streams;
 use super::path::StreamPath;
 
-/// The origin of a new stream.
+/// The origin of a new stream. By default it is not a fork.
+#[derive(Default)]
 pub(super) struct Origin {
     pub(super) content_type: ContentType,
     /// The row of the source as it was read.
@@ -19,18 +20,6 @@ pub(super) struct Origin {
     pub(super) point: Option<ForkPoint>,
     /// The part of a message with which the fork begins.
     pub(super) prefix: Option<Bytes>,
-}
-
-impl Origin {
-    /// Returns the origin of a stream that is not a fork.
-    pub(super) fn none(content_type: ContentType) -> Self {
-        Self {
-            content_type,
-            source: None,
-            point: None,
-            prefix: None,
-        }
-    }
 }
 
 impl Streams {
@@ -67,12 +56,11 @@ impl Streams {
     }
 
     async fn source(&self, path: &StreamPath) -> Result<Found, StreamError> {
-        match self.state(path).await? {
-            State::Alive(found) => Ok(*found),
-            State::Missing => Err(StreamError::SourceMissing),
-            State::Expired(found) if found.row.forks == 0 => Err(StreamError::SourceMissing),
-            State::Expired(_) | State::Deleted => Err(StreamError::SourceGone),
-        }
+        self.find(path).await.map_err(|error| match error {
+            StreamError::Missing => StreamError::SourceMissing,
+            StreamError::Gone => StreamError::SourceGone,
+            error => error,
+        })
     }
 
     async fn fork_number(&self, fork: &Fork, source: &Found) -> Result<RecordNumber, StreamError> {

@@ -30,7 +30,7 @@ pub(super) struct Listed {
 }
 
 pub(super) struct Catalog {
-    committer: Arc<Committer>,
+    pub(super) committer: Arc<Committer>,
     /// The document as it was last read.
     listing: RwLock<Arc<Listing>>,
 }
