@@ -140,6 +140,6 @@ impl Streams {
     /// effort: a slow subscriber misses some.
     #[must_use]
     pub fn changes(&self) -> tokio::sync::broadcast::Receiver<StreamPath> {
-        self.memory.changes()
+        self.memory.changes.subscribe()
     }
 }
