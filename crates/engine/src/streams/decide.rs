@@ -68,15 +68,10 @@ pub(super) fn decide(append: &Append, seen: &Seen<'_>) -> Result<Decision, Strea
     if seen.closed {
         return closed(append, seen);
     }
-    let stream = ContentType::new(&seen.row.content_type);
     if let Some(given) = &append.content_type
         && !append.body.is_empty()
-        && *given != stream
     {
-        return Err(StreamError::ContentType {
-            stream: stream.to_string(),
-            given: given.to_string(),
-        });
+        ContentType::new(&seen.row.content_type).check(given)?;
     }
     if let Some(producer) = &append.producer
         && is_repeated(seen.producer, producer)?

@@ -30,13 +30,8 @@ impl Streams {
     ) -> Result<Origin, StreamError> {
         let source = self.source(&fork.source).await?;
         let of_source = source.content_type();
-        if let Some(given) = content_type
-            && *given != of_source
-        {
-            return Err(StreamError::ContentType {
-                stream: of_source.to_string(),
-                given: given.to_string(),
-            });
+        if let Some(given) = content_type {
+            of_source.check(given)?;
         }
         let requested = self.fork_number(fork, &source).await?;
         let (at, prefix) = self.after(&source, requested, fork.sub_offset).await?;
