@@ -9,7 +9,6 @@ use super::content_type::ContentType;
 use super::error::StreamError;
 use super::found::Found;
 use super::handle::Streams;
-use super::path::StreamPath;
 
 /// The origin of a new stream. By default it is not a fork.
 #[derive(Default)]
@@ -28,7 +27,12 @@ impl Streams {
         fork: &Fork,
         content_type: Option<&ContentType>,
     ) -> Result<Origin, StreamError> {
-        let source = self.source(&fork.source).await?;
+        let found = self.find(&fork.source).await;
+        let source = found.map_err(|error| match error {
+            StreamError::Missing => StreamError::SourceMissing,
+            StreamError::Gone => StreamError::SourceGone,
+            error => error,
+        })?;
         let of_source = source.content_type();
         if let Some(given) = content_type {
             of_source.check(given)?;
@@ -47,14 +51,6 @@ impl Streams {
             source: Some(source.row),
             point: Some(point),
             prefix,
-        })
-    }
-
-    async fn source(&self, path: &StreamPath) -> Result<Found, StreamError> {
-        self.find(path).await.map_err(|error| match error {
-            StreamError::Missing => StreamError::SourceMissing,
-            StreamError::Gone => StreamError::SourceGone,
-            error => error,
         })
     }
 
