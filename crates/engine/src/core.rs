@@ -11,7 +11,7 @@ use crate::node::Node;
 use crate::observers::{FailureHook, FailureHooks, Watchers};
 use crate::outbox::{Deliverer, OutboxPump, OutboxQueue};
 use crate::requests::Requests;
-use crate::requests::control::{Controller, Terminator};
+use crate::requests::control::Controller;
 use crate::roles::Role;
 use crate::streams::Streams;
 use crate::timers::{TimerQueue, TimerTask};
@@ -94,14 +94,10 @@ impl Core {
             parts: parts.clone(),
             dispatcher: dispatcher.clone(),
         });
-        let terminator = Arc::new(Terminator {
-            parts: parts.clone(),
-        });
         let deliverer = Arc::new(Deliverer {
             parts: parts.clone(),
             dispatcher: dispatcher.clone(),
             requests: requests.clone(),
-            terminator: terminator.clone(),
         });
         Self {
             lease,
@@ -114,7 +110,6 @@ impl Core {
             controller: Arc::new(Controller {
                 parts: parts.clone(),
                 dispatcher: dispatcher.clone(),
-                terminator,
                 outbox: deliverer.clone(),
             }),
             timers: Arc::new(TimerTask {

@@ -15,7 +15,7 @@ use crate::error::{
     Unavailable,
 };
 use crate::node::Node;
-use crate::observers::{Emissions, EndedRun, Ending, Endings, FailureHook};
+use crate::observers::{Emissions, EndedRun, Ending, Endings, FailureHook, Feed};
 use crate::requests::control::{
     BulkProgress, BulkReport, Done, ForkRun, RequestOrigin, Revival, Settlement, Verb,
 };
@@ -258,13 +258,13 @@ impl Engine {
     /// Subscribes to the emissions of workflows.
     #[must_use]
     pub fn emissions(&self) -> Emissions {
-        self.core.parts.post_commit.emissions.subscribe()
+        Feed(self.core.parts.post_commit.emissions.subscribe())
     }
 
     /// Subscribes to the ends of runs.
     #[must_use]
     pub fn endings(&self) -> Endings {
-        self.core.parts.post_commit.endings.subscribe()
+        Feed(self.core.parts.post_commit.endings.subscribe())
     }
 
     /// Returns a run that has ended. `None` if it was deleted since.

@@ -10,8 +10,10 @@ use crate::node::Node;
 
 /// The number of records read from the store at once.
 const READ_PAGE: usize = 10_000;
+/// The number of effects read from the store at once.
+const OUTBOX_PAGE: usize = 1_000;
 /// The number of effects of a run read from the store at once. Few runs have more.
-const OUTBOX_PAGE: usize = 64;
+const OUTBOX_OF_RUN_PAGE: usize = 64;
 /// The number of records of a journal for which memory is reserved before they are read. Loops may
 /// have dropped many of them.
 const RESERVED_MAX: usize = 500_000;
@@ -138,6 +140,16 @@ impl Node {
         }
     }
 
+    /// Reads the next page of effects that are not delivered yet, and moves `after` to its end.
+    pub(crate) async fn outbox_after(
+        &self,
+        after: &mut Option<(StreamNumber, String)>,
+    ) -> Result<Vec<OutboxRow>, StoreError> {
+        let page = self.store.outbox(after.take(), OUTBOX_PAGE).await?;
+        *after = page.last().map(|row| (row.stream, row.key.clone()));
+        Ok(page)
+    }
+
     /// Reads the effects of a run on others that are not delivered yet.
     pub(crate) async fn outbox_of(
         &self,
@@ -147,10 +159,10 @@ impl Node {
         let mut after = Some((before, char::MAX.to_string()));
         let mut rows: Vec<OutboxRow> = Vec::new();
         loop {
-            let page = self.store.outbox(after, OUTBOX_PAGE).await?;
+            let page = self.store.outbox(after, OUTBOX_OF_RUN_PAGE).await?;
             let known = rows.len();
             rows.extend(page.into_iter().filter(|row| row.stream == stream));
-            if rows.len() - known < OUTBOX_PAGE {
+            if rows.len() - known < OUTBOX_OF_RUN_PAGE {
                 return Ok(rows);
             }
             after = rows.last().map(|row| (row.stream, row.key.clone()));

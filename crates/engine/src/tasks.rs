@@ -1,27 +1,19 @@
 //! The tasks of an engine. Shutting down stops them and waits until none is left.
 
-use std::future::poll_fn;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
-use std::task::{Poll, Waker};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use everstep_store::BoxFuture;
 use futures_util::future::{Either, select};
 use tokio::sync::Notify;
 
-use crate::lock::lock;
-
 #[derive(Default)]
 pub(crate) struct Tasks {
-    state: Mutex<State>,
+    running: AtomicUsize,
+    none_left: Notify,
     closing: AtomicBool,
     stopping: Notify,
-}
-
-#[derive(Default)]
-struct State {
-    running: usize,
-    none_left: Option<Waker>,
 }
 
 /// Counts one task while it runs.
@@ -29,12 +21,8 @@ struct Running(Arc<Tasks>);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let mut state = lock(&self.0.state);
-        state.running -= 1;
-        if state.running == 0
-            && let Some(waker) = state.none_left.take()
-        {
-            waker.wake();
+        if self.0.running.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.0.none_left.notify_waiters();
         }
     }
 }
@@ -45,7 +33,7 @@ impl Tasks {
         self: &Arc<Self>,
         task: BoxFuture<'static, ()>,
     ) -> BoxFuture<'static, ()> {
-        lock(&self.state).running += 1;
+        self.running.fetch_add(1, Ordering::AcqRel);
         let running = Running(self.clone());
         Box::pin(async move {
             task.await;
@@ -65,12 +53,12 @@ impl Tasks {
 
     /// Waits for a future, unless the engine shuts down first.
     pub(crate) async fn until_closing<T>(&self, future: impl Future<Output = T>) -> Option<T> {
-        let mut stopping = std::pin::pin!(self.stopping.notified());
+        let mut stopping = pin!(self.stopping.notified());
         stopping.as_mut().enable();
         if self.is_closing() {
             return None;
         }
-        match select(std::pin::pin!(future), stopping).await {
+        match select(pin!(future), stopping).await {
             Either::Left((output, _)) => Some(output),
             Either::Right(_) => None,
         }
@@ -78,14 +66,19 @@ impl Tasks {
 
     /// Completes when no task is left.
     pub(crate) async fn ended(&self) {
-        poll_fn(|context| {
-            let mut state = lock(&self.state);
-            if state.running == 0 {
-                return Poll::Ready(());
-            }
-            state.none_left = Some(context.waker().clone());
-            Poll::Pending
-        })
-        .await;
+        let is_ended = || self.running.load(Ordering::Acquire) == 0;
+        wait_until(&self.none_left, is_ended).await;
+    }
+}
+
+/// Waits until a condition holds, whose change notifies the waiters.
+pub(crate) async fn wait_until(notify: &Notify, holds: impl Fn() -> bool) {
+    loop {
+        let mut notified = pin!(notify.notified());
+        notified.as_mut().enable();
+        if holds() {
+            return;
+        }
+        notified.await;
     }
 }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use everstep_model::{Body, RunId, StreamNumber};
 use everstep_store::{Commit, Hint, OutboxRow, Row, TimerRow};
+use tokio::sync::broadcast;
 
 use crate::node::Node;
-use crate::observers::{Emission, Ending, FailureEvent, FailureHooks, FeedSource, Watchers};
+use crate::observers::{Emission, Ending, FailureEvent, FailureHooks, Watchers};
 use crate::stats::{Counters, Tally};
 
 /// The numbers of items that are kept for slow subscribers.
@@ -121,8 +122,8 @@ pub(crate) trait OutboxSink: Send + Sync {
 pub(crate) struct PostCommitSink {
     node: Arc<Node>,
     watchers: Arc<Watchers>,
-    pub(crate) emissions: FeedSource<Emission>,
-    pub(crate) endings: FeedSource<Ending>,
+    pub(crate) emissions: broadcast::Sender<Emission>,
+    pub(crate) endings: broadcast::Sender<Ending>,
     pub(crate) failures: FailureHooks,
     pub(crate) counters: Counters,
     timers: Arc<dyn TimerSink>,
@@ -140,8 +141,8 @@ impl PostCommitSink {
         Self {
             node,
             watchers,
-            emissions: FeedSource::new(EMISSIONS_BUFFERED),
-            endings: FeedSource::new(ENDINGS_BUFFERED),
+            emissions: broadcast::Sender::new(EMISSIONS_BUFFERED),
+            endings: broadcast::Sender::new(ENDINGS_BUFFERED),
             failures,
             counters: Counters::default(),
             timers,
@@ -155,7 +156,8 @@ impl PostCommitSink {
         self.counters.add(effects.tally);
         self.watchers.grew(stream, effects.stream_closed);
         if effects.run_ended {
-            self.endings.publish(Ending(stream));
+            // Sending fails if there are no subscribers.
+            let _ = self.endings.send(Ending(stream));
         }
         if let Some(rows) = outbox.filter(|rows| !rows.is_empty()) {
             self.outbox.written(rows);
@@ -173,7 +175,7 @@ impl PostCommitSink {
             self.node.hint_others(Hint::Timer(due));
         }
         for emission in rare.emissions {
-            self.emissions.publish(emission);
+            let _ = self.emissions.send(emission);
         }
         for failure in rare.failures {
             self.failures.report(failure);

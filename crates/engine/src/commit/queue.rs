@@ -5,11 +5,12 @@ use std::sync::{Mutex, MutexGuard};
 use std::task::{Poll, Waker};
 
 use everstep_store::{Commit, StoreError};
+use tokio::sync::Notify;
 
 use super::batch::{Batch, Reply};
 use super::in_flight::InFlight;
-
 use crate::lock::lock;
+use crate::tasks::wait_until;
 
 /// How commits were grouped into batches since the engine was opened. Each batch is one sync.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,7 +21,10 @@ pub struct Grouping {
 }
 
 #[derive(Default)]
-pub(super) struct Queue(Mutex<State>);
+pub(super) struct Queue {
+    state: Mutex<State>,
+    idle: Notify,
+}
 
 #[derive(Default)]
 struct State {
@@ -31,7 +35,6 @@ struct State {
     /// Whether the committer has ended: nothing is written any more.
     ended: bool,
     sender: Option<Waker>,
-    idle: Option<Waker>,
     /// `None` if only one batch is in flight at a time.
     in_flight: Option<InFlight>,
     /// The number of batches in flight.
@@ -40,12 +43,12 @@ struct State {
 
 impl Queue {
     pub(super) fn allow_several_in_flight(&self) {
-        lock(&self.0).in_flight = Some(InFlight::default());
+        lock(&self.state).in_flight = Some(InFlight::default());
     }
 
     /// Queues a commit. Once the committer has ended, calls the reply at once.
     pub(super) fn push(&self, mut commit: Commit, reply: Reply) {
-        let mut state = lock(&self.0);
+        let mut state = lock(&self.state);
         if state.ended {
             drop(state);
             return reply(&mut commit, Err(stopped()));
@@ -62,7 +65,7 @@ impl Queue {
         &self,
         commits: impl Iterator<Item = (Commit, Reply)>,
     ) -> Result<(), StoreError> {
-        let mut state = lock(&self.0);
+        let mut state = lock(&self.state);
         if state.ended {
             return Err(stopped());
         }
@@ -77,7 +80,7 @@ impl Queue {
     /// has ended.
     pub(super) async fn take(&self, batch: &mut Batch) -> bool {
         poll_fn(|context| {
-            let mut guard = lock(&self.0);
+            let mut guard = lock(&self.state);
             let state = &mut *guard;
             if state.queued.len() > 0 && state.take(batch) {
                 return Poll::Ready(true);
@@ -99,48 +102,52 @@ impl Queue {
 
     /// Marks a batch as written, after its replies were called.
     pub(super) fn landed(&self, batch: &mut Batch) {
-        let mut state = lock(&self.0);
+        let mut state = lock(&self.state);
         if let Some(in_flight) = &mut state.in_flight {
             in_flight.landed(batch);
         }
         state.sending -= 1;
-        wake_all(state);
+        self.wake_all(state);
     }
 
     pub(super) fn grouping(&self) -> Grouping {
-        lock(&self.0).grouping
+        lock(&self.state).grouping
     }
 
     /// Ends the committer once everything queued is written.
     pub(super) fn close(&self) {
-        let mut state = lock(&self.0);
+        let mut state = lock(&self.state);
         state.closed = true;
         wake_senders(state);
     }
 
     /// Waits until everything queued is written and nothing more will be.
     pub(super) async fn ended(&self) {
-        poll_fn(|context| {
-            let mut state = lock(&self.0);
-            if state.ended && state.sending == 0 {
-                return Poll::Ready(());
-            }
-            state.idle = Some(context.waker().clone());
-            Poll::Pending
-        })
-        .await;
+        let is_ended = || {
+            let state = lock(&self.state);
+            state.ended && state.sending == 0
+        };
+        wait_until(&self.idle, is_ended).await;
     }
 
     /// Ends the committer at once and fails all queued commits.
     pub(super) fn abort(&self) {
-        let mut state = lock(&self.0);
+        let mut state = lock(&self.state);
         state.ended = true;
         let mut queued = std::mem::take(&mut state.queued);
         drop(state);
         queued.reply(std::iter::repeat_with(|| Err(stopped())));
-        let mut state = lock(&self.0);
+        let mut state = lock(&self.state);
         state.sending = 0;
-        wake_all(state);
+        self.wake_all(state);
+    }
+
+    fn wake_all(&self, state: MutexGuard<'_, State>) {
+        let is_idle = state.sending == 0;
+        wake_senders(state);
+        if is_idle {
+            self.idle.notify_waiters();
+        }
     }
 }
 
@@ -177,16 +184,5 @@ fn wake_senders(mut state: MutexGuard<'_, State>) {
     drop(state);
     if let Some(waker) = waker {
         waker.wake();
-    }
-}
-
-fn wake_all(mut state: MutexGuard<'_, State>) {
-    let idle = match state.sending {
-        0 => state.idle.take(),
-        _ => None,
-    };
-    wake_senders(state);
-    if let Some(idle) = idle {
-        idle.wake();
     }
 }

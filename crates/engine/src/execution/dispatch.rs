@@ -17,7 +17,7 @@ use super::parts::Parts;
 use super::seat::LocalSeat;
 use crate::commit::OutboxSink;
 use crate::commit::projection::Origin;
-use crate::workers::{Activation, Message, Worker};
+use crate::workers::{Activation, Message};
 
 /// A run that this node has claimed.
 pub(crate) struct Claimed {
@@ -130,8 +130,6 @@ impl Dispatcher {
             mailbox,
             takeovers: head.takeovers,
         };
-        let workers = &self.parts.workers;
-        let worker = workers.executor(&claimed.workflow, claimed.version);
         if head.takeovers > limits::TAKEOVERS_MAX {
             let inbox = head.frame.inbox_count;
             self.pause_without_progress(&claimed, inbox).await;
@@ -142,16 +140,7 @@ impl Dispatcher {
             self.outbox.found(node.outbox_of(stream).await?);
         }
         let journal = node.read_journal(stream, RecordNumber(0)).await?;
-        match worker {
-            Some(worker) => {
-                self.activate(&worker, claimed, journal);
-                Ok(true)
-            }
-            None => {
-                self.release(claimed).await;
-                Ok(false)
-            }
-        }
+        Ok(self.activate(claimed, journal).await)
     }
 
     /// Executes a new run, whose journal is its first record.
@@ -160,16 +149,16 @@ impl Dispatcher {
             number: RecordNumber(0),
             record: first,
         };
-        let workers = &self.parts.workers;
-        match workers.executor(&claimed.workflow, claimed.version) {
-            Some(worker) => self.activate(&worker, claimed, vec![first]),
-            // The worker was removed while the run was created.
-            None => self.release(claimed).await,
-        }
+        self.activate(claimed, vec![first]).await;
     }
 
-    fn activate(&self, worker: &Arc<dyn Worker>, claimed: Claimed, journal: Vec<Entry>) {
-        let node = &self.parts.node;
+    /// Executes a run, or releases it if its worker was removed meanwhile.
+    async fn activate(&self, claimed: Claimed, journal: Vec<Entry>) -> bool {
+        let Parts { node, workers, .. } = &*self.parts;
+        let Some(worker) = workers.executor(&claimed.workflow, claimed.version) else {
+            self.release(claimed).await;
+            return false;
+        };
         if journal.len() as u64 > node.settings.journal_records_warn {
             tracing::warn!(run = %claimed.run, records = journal.len(), "long journal, replay is slow");
         }
@@ -196,6 +185,7 @@ impl Dispatcher {
             seat: Box::new(seat),
         };
         node.spawn(worker.execute(activation));
+        true
     }
 
     /// Releases a run that no worker of this node executes any more.

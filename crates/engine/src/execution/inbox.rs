@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use everstep_model::planted::{self, Bug};
-use everstep_model::{RunId, StreamNumber};
+use everstep_model::{Body, Record, RunId, StreamNumber};
 use everstep_store::{Commit, DeliverCommit, Fence, Head, InboxLease, Outcome, StoreError};
 
 use super::dispatch::Dispatcher;
@@ -12,9 +12,11 @@ use crate::commit::PostCommit;
 use crate::error::readable;
 
 impl Dispatcher {
-    /// Returns a commit to the inbox of a run, without records.
-    pub(crate) fn inbox_commit(&self, head: &Head) -> DeliverCommit {
-        let mut commit = DeliverCommit::new(head.number, self.parts.node.now());
+    /// Returns a commit of one record to the inbox of a run.
+    pub(crate) fn inbox_commit(&self, head: &Head, body: impl Into<Body>) -> DeliverCommit {
+        let (time, body) = (self.parts.node.now(), body.into());
+        let mut commit = DeliverCommit::new(head.number, time);
+        commit.records.push(Record { time, body });
         if planted::is(Bug::EventLostAtSuspension) && head.owner.is_some() {
             return commit;
         }

@@ -99,8 +99,7 @@ impl FailureHooks {
     }
 
     pub(crate) fn report(&self, event: FailureEvent) {
-        let sender = lock(&self.0);
-        if let Some(sender) = &*sender {
+        if let Some(sender) = &*lock(&self.0) {
             let _ = sender.send(event);
         }
     }

@@ -33,7 +33,7 @@ pub type Endings = Feed<Ending>;
 
 /// Items that are published on this engine. Best effort: a slow subscriber misses some.
 #[derive(Debug)]
-pub struct Feed<T>(broadcast::Receiver<T>);
+pub struct Feed<T>(pub(crate) broadcast::Receiver<T>);
 
 impl<T: Clone> Feed<T> {
     /// Returns the next item. `None` when the engine was dropped.
@@ -48,23 +48,5 @@ impl<T: Clone> Feed<T> {
                 Err(RecvError::Closed) => return None,
             }
         }
-    }
-}
-
-pub(crate) struct FeedSource<T>(broadcast::Sender<T>);
-
-impl<T: Clone> FeedSource<T> {
-    /// `buffered` is the number of items that are kept for a slow subscriber.
-    pub(crate) fn new(buffered: usize) -> Self {
-        Self(broadcast::channel(buffered).0)
-    }
-
-    pub(crate) fn publish(&self, item: T) {
-        // Fails if there are no subscribers.
-        let _ = self.0.send(item);
-    }
-
-    pub(crate) fn subscribe(&self) -> Feed<T> {
-        Feed(self.0.subscribe())
     }
 }

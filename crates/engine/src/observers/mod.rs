@@ -7,6 +7,5 @@ mod watchers;
 
 pub(crate) use failures::FailureHooks;
 pub use failures::{FailureEvent, FailureHook};
-pub(crate) use feeds::FeedSource;
 pub use feeds::{Emission, Emissions, EndedRun, Ending, Endings, Feed};
 pub(crate) use watchers::{Watch, Watchers};

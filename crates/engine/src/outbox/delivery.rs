@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use everstep_model::planted::{self, Bug};
 use everstep_model::record::{CancelRequested, ChildFinished as FinishedRecord};
-use everstep_model::{ErrorCode, Failure, Link, Record, RunId, StreamNumber};
+use everstep_model::{Body, ErrorCode, Failure, Link, RunId, StreamNumber};
 use everstep_store::{Head, Outcome, Refusal, StoreError};
 
-use super::pending_starts::is_start_pending;
 use crate::commit::projection::{ChildFinished, Effect, Origin, StartChild, outcome_of};
 use crate::error::{CodedError, ControlError, OtherWorkflow, StartError, UnknownRun};
 use crate::execution::{Dispatcher, Parts};
-use crate::requests::control::{RequestOrigin, Terminator};
+use crate::requests::control::RequestOrigin;
 use crate::requests::{Requests, SendEvent, Start};
 
 /// The result of a delivery.
@@ -32,7 +31,6 @@ pub(crate) struct Deliverer {
     pub(crate) parts: Arc<Parts>,
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) requests: Arc<Requests>,
-    pub(crate) terminator: Arc<Terminator>,
 }
 
 impl Deliverer {
@@ -115,9 +113,7 @@ impl Deliverer {
         }
         let Some((head, row)) = self.parts.node.latest(run).await? else {
             // The copied journal may have caused a start that is not delivered yet.
-            if self.open_parent(parent).await?.is_some()
-                && is_start_pending(&self.parts.node, run).await?
-            {
+            if self.open_parent(parent).await?.is_some() && self.is_start_pending(run).await? {
                 return Ok(Delivery::Later("the run is not started yet".to_owned()));
             }
             let failure = UnknownRun(run.clone()).failure();
@@ -144,6 +140,24 @@ impl Deliverer {
             }
         };
         self.report_end(finished).await
+    }
+
+    /// Returns whether a run that was not found will be started, or has been meanwhile. The effect
+    /// is removed only after the run exists, so if neither is found, the run is looked up again.
+    async fn is_start_pending(&self, run: &RunId) -> Result<bool, StoreError> {
+        let node = &self.parts.node;
+        let starts_it = |effect| matches!(effect, Effect::StartChild(start) if start.run == *run);
+        let mut after = None;
+        loop {
+            let page = node.outbox_after(&mut after).await?;
+            if page.is_empty() {
+                return Ok(node.latest(run).await?.is_some());
+            }
+            let effects = page.iter().map(|row| &row.effect);
+            if effects.filter_map(Effect::from_payload).any(starts_it) {
+                return Ok(true);
+            }
+        }
     }
 
     /// Returns the run that waits, if it is open. A later run with the same id does not wait.
@@ -178,50 +192,50 @@ impl Deliverer {
         let Some(head) = self.open_parent(&finished.parent).await? else {
             return Ok(Delivery::Done);
         };
-        let mut commit = self.dispatcher.inbox_commit(&head);
-        commit.dedup = Some(format!("child:{}", finished.key()));
+        let dedup = format!("child:{}", finished.key());
         let parent = finished.parent;
-        commit.records.push(Record {
-            time: commit.now,
-            body: FinishedRecord {
-                location: parent.location,
-                outcome: finished.outcome,
-                run: Some(finished.run),
-            }
-            .into(),
-        });
-        let outcome = self.dispatcher.deliver(&parent.run, commit).await?;
-        Ok(delivered(outcome))
+        let record = FinishedRecord {
+            location: parent.location,
+            outcome: finished.outcome,
+            run: Some(finished.run),
+        };
+        self.deliver_once(&parent.run, &head, dedup, record).await
     }
 
     async fn cancel_child(&self, run: &RunId, parent: &Link) -> Result<Delivery, ControlError> {
         let Some(head) = self.open_child(run, parent).await? else {
             return Ok(Delivery::Done);
         };
-        let mut commit = self.dispatcher.inbox_commit(&head);
-        commit.dedup = Some(format!("cancel:{}", parent.key()));
-        commit.records.push(Record {
-            time: commit.now,
-            body: CancelRequested {
-                by: Some(format!("run {}", parent.run)),
-                reason: Some(left_by(parent)),
-                rollback: true,
-            }
-            .into(),
-        });
-        let outcome = self.dispatcher.deliver(run, commit).await?;
-        Ok(delivered(outcome))
+        let RequestOrigin { by, reason } = left_by(parent);
+        let rollback = true;
+        let request = CancelRequested {
+            by,
+            reason,
+            rollback,
+        };
+        let dedup = format!("cancel:{}", parent.key());
+        self.deliver_once(run, &head, dedup, request).await
+    }
+
+    /// Delivers a record to the inbox of a run, unless one with the same dedup id was delivered.
+    async fn deliver_once(
+        &self,
+        run: &RunId,
+        head: &Head,
+        dedup: String,
+        record: impl Into<Body>,
+    ) -> Result<Delivery, ControlError> {
+        let mut commit = self.dispatcher.inbox_commit(head, record);
+        commit.dedup = Some(dedup);
+        Ok(delivered(self.dispatcher.deliver(run, commit).await?))
     }
 
     async fn terminate_child(&self, run: &RunId, parent: &Link) -> Result<Delivery, ControlError> {
         if let Some(head) = self.open_child(run, parent).await? {
-            let origin = RequestOrigin {
-                by: Some(format!("run {}", parent.run)),
-                reason: Some(left_by(parent)),
-            };
-            let terminator = &self.terminator;
-            let done = terminator.terminate_generation(run, head.number, origin);
-            done.await?;
+            let terminated = self
+                .parts
+                .terminate_generation(run, head.number, left_by(parent));
+            terminated.await?;
         }
         Ok(Delivery::Done)
     }
@@ -265,8 +279,12 @@ pub(super) fn delivered(outcome: Outcome) -> Delivery {
     }
 }
 
-fn left_by(parent: &Link) -> String {
-    format!("its parent `{}` no longer waits for it", parent.run)
+fn left_by(parent: &Link) -> RequestOrigin {
+    let reason = format!("its parent `{}` no longer waits for it", parent.run);
+    RequestOrigin {
+        by: Some(format!("run {}", parent.run)),
+        reason: Some(reason),
+    }
 }
 
 fn waits_for_itself(run: &RunId) -> Failure {

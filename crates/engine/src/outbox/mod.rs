@@ -10,7 +10,6 @@
 mod delivery;
 mod events;
 mod flush;
-mod pending_starts;
 mod pump;
 mod queue;
 mod routes;

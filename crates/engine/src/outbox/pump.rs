@@ -19,9 +19,6 @@ use crate::commit::projection::Effect;
 use crate::execution::Parts;
 use crate::requests::SendEvent;
 
-/// The number of effects read from the store at once.
-const PAGE: usize = 1_000;
-
 pub(crate) struct OutboxPump {
     pub(crate) parts: Arc<Parts>,
     pub(crate) queue: Arc<OutboxQueue>,
@@ -65,11 +62,10 @@ impl OutboxPump {
     async fn sweep(&self) -> Result<(), StoreError> {
         let mut after = None;
         loop {
-            let page = self.parts.node.store.outbox(after, PAGE).await?;
-            let Some(last) = page.last() else {
+            let page = self.parts.node.outbox_after(&mut after).await?;
+            if page.is_empty() {
                 return Ok(());
-            };
-            after = Some((last.stream, last.key.clone()));
+            }
             self.queue.found(page);
         }
     }

@@ -1,7 +1,7 @@
 //! Answers rpcs. The first valid answer wins; later ones are rejected.
 
 use everstep_model::record::RpcAnswered;
-use everstep_model::{Body, Generation, Payload, Record, RecordNumber, RpcId, RunId};
+use everstep_model::{Body, Generation, Payload, RecordNumber, RpcId, RunId};
 use everstep_store::{Guard, Head, Outcome, Row, RowKey, RpcRow, RunRow};
 
 use super::handler::Requests;
@@ -57,19 +57,15 @@ impl Requests {
         };
         let workers = &self.parts.workers;
         workers.check_answer(&run, &row.method, &answer.answer)?;
-        let mut commit = self.dispatcher.inbox_commit(&head);
+        let answered = RpcAnswered {
+            location: row.location,
+            rpc_id: answer.rpc.clone(),
+            answer: answer.answer.clone(),
+            by: answer.by.clone(),
+            dedup_id: answer.dedup_id.clone(),
+        };
+        let mut commit = self.dispatcher.inbox_commit(&head, answered);
         commit.guards.push(Guard::RowPresent(key));
-        commit.records.push(Record {
-            time: commit.now,
-            body: RpcAnswered {
-                location: row.location,
-                rpc_id: answer.rpc.clone(),
-                answer: answer.answer.clone(),
-                by: answer.by.clone(),
-                dedup_id: answer.dedup_id.clone(),
-            }
-            .into(),
-        });
         projection::project(&commit.records, head.number, &mut commit.rows);
         match self.dispatcher.deliver(&answer.run, commit).await? {
             Outcome::Committed { first, .. } => Ok(Answered::Accepted(first)),

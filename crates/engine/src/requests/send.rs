@@ -1,7 +1,7 @@
 //! Sends events to runs.
 
 use everstep_model::record::Event;
-use everstep_model::{Generation, Name, Payload, Record, RecordNumber, RunId, limits};
+use everstep_model::{Generation, Name, Payload, RecordNumber, RunId, limits};
 use everstep_store::{DeliverCommit, Guard, Head, Outcome, Refusal, StoreError};
 
 use super::handler::Requests;
@@ -126,21 +126,16 @@ pub(crate) fn event_commit(
     event: &SendEvent,
     reply_to: Option<&str>,
 ) -> DeliverCommit {
-    let mut commit = dispatcher.inbox_commit(head);
-    commit
-        .guards
-        .push(Guard::UnconsumedEventsBelow(limits::UNCONSUMED_EVENTS_MAX));
+    let record = Event {
+        name: event.name.clone(),
+        payload: event.payload.clone(),
+        dedup_id: event.dedup_id.clone(),
+        reply_to: reply_to.map(str::to_owned),
+        by: event.by.clone(),
+    };
+    let mut commit = dispatcher.inbox_commit(head, record);
+    let limit = Guard::UnconsumedEventsBelow(limits::UNCONSUMED_EVENTS_MAX);
+    commit.guards.push(limit);
     commit.dedup = event.dedup_id.clone();
-    commit.records.push(Record {
-        time: commit.now,
-        body: Event {
-            name: event.name.clone(),
-            payload: event.payload.clone(),
-            dedup_id: event.dedup_id.clone(),
-            reply_to: reply_to.map(str::to_owned),
-            by: event.by.clone(),
-        }
-        .into(),
-    });
     commit
 }

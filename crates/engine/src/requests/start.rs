@@ -5,7 +5,7 @@ use std::time::Duration;
 use everstep_model::record::{Created, ParentLink};
 use everstep_model::{
     Generation, InvalidRunId, Link, Name, Payload, Record, RunId, RunStatus, Seed, StreamName,
-    StreamNumber, TraceParent, limits,
+    StreamNumber, Timestamp, TraceParent, limits,
 };
 use everstep_store::{
     Commit, CreateCommit, Fence, Guard, Hint, IdempotencyRow, Outcome, Refusal, Row, RowKey,
@@ -144,42 +144,30 @@ impl Requests {
             deadline.or_else(|| self.parts.workers.deadline_of(&start.workflow, version));
         let name = StreamName::of_run(id, Generation::FIRST);
         let mut commit = CreateCommit::new(name.clone(), now);
-        let record = Record {
-            time: now,
-            body: Created {
-                workflow: start.workflow.clone(),
-                version,
-                input: start.input.clone(),
-                seed: Seed(self.parts.node.runtime.random()),
-                tags: start.tags.clone(),
-                deadline: deadline.map(|deadline| now.after(deadline)),
-                execution_retries: start.execution_retries,
-                idempotency_key: start.idempotency_key.clone(),
-                parent: start.parent.clone().map(|parent| ParentLink {
-                    run: parent.run,
-                    generation: parent.generation,
-                    location: parent.location,
-                }),
-                by: start.by.clone(),
-                forked_from: None,
-                mark: None,
-                parent_identity: start.parent.as_ref().and_then(|parent| parent.identity),
-                trace: start.trace,
-            }
-            .into(),
-        };
-        commit.records.push(record.clone());
-        let row = RunRow {
-            id: id.clone(),
-            generation: Generation::FIRST,
+        let created = Created {
             workflow: start.workflow.clone(),
             version,
-            status: RunStatus::Queued,
+            input: start.input.clone(),
+            seed: Seed(self.parts.node.runtime.random()),
             tags: start.tags.clone(),
-            created_at: now,
-            updated_at: now,
+            deadline: deadline.map(|deadline| now.after(deadline)),
+            execution_retries: start.execution_retries,
+            idempotency_key: start.idempotency_key.clone(),
+            parent: start.parent.clone().map(|parent| ParentLink {
+                run: parent.run,
+                generation: parent.generation,
+                location: parent.location,
+            }),
+            by: start.by.clone(),
+            forked_from: None,
+            mark: None,
+            parent_identity: start.parent.as_ref().and_then(|parent| parent.identity),
+            trace: start.trace,
         };
-        commit.run = Some(row.into());
+        commit.run = Some(list_row(id, Generation::FIRST, &created, now).into());
+        let body = created.into();
+        let record = Record { time: now, body };
+        commit.records.push(record.clone());
         if let Some(key) = &start.idempotency_key {
             let key_of = RowKey::Idempotency(start.workflow.clone(), key.clone());
             commit.guards.push(Guard::RowAbsent(key_of));
@@ -223,6 +211,25 @@ impl Requests {
             workflow: row.workflow,
             stream: head.number,
         })
+    }
+}
+
+/// Returns the row of a new generation in lists.
+pub(super) fn list_row(
+    run: &RunId,
+    generation: Generation,
+    created: &Created,
+    now: Timestamp,
+) -> RunRow {
+    RunRow {
+        id: run.clone(),
+        generation,
+        workflow: created.workflow.clone(),
+        version: created.version,
+        status: RunStatus::Queued,
+        tags: created.tags.clone(),
+        created_at: now,
+        updated_at: now,
     }
 }
 

@@ -1,10 +1,10 @@
 //! Appends to streams and closes them. Messages, producer, sequence and close are one commit.
 
 use everstep_model::{Offset, Record, RecordNumber, Timestamp};
-use everstep_store::{DeliverCommit, Guard, Outcome, ProducerRow, Row, RowKey};
+use everstep_store::{DeliverCommit, Guard, ProducerRow, Row, RowKey};
 
 use super::decide::{Append, Appended, Decision, Seen, decide};
-use super::error::{StreamError, decide_again};
+use super::error::StreamError;
 use super::expiry::unchanged;
 use super::found::Found;
 use super::handle::Streams;
@@ -88,22 +88,20 @@ impl Streams {
         // Before the commit, so that the stream does not expire between the decision and the
         // commit.
         self.touch(found);
-        match self.parts.committer.commit(commit).await? {
-            Outcome::Committed { stream, first, .. } | Outcome::Duplicate { stream, first, .. } => {
-                self.parts.post_commit.stream_changed(stream, append.close);
-                self.memory.changed(&append.path);
-                Ok(Some(Appended {
-                    next: Offset {
-                        term: found.head.term,
-                        next: first.plus(count),
-                    },
-                    closed: append.close,
-                    repeated: false,
-                    seq: append.producer.as_ref().map(|producer| producer.seq),
-                }))
-            }
-            Outcome::Refused(refusal) => decide_again(refusal).map(|()| None),
-        }
+        let Some((stream, first)) = self.commit(commit).await? else {
+            return Ok(None);
+        };
+        self.parts.post_commit.stream_changed(stream, append.close);
+        self.memory.changed(&append.path);
+        Ok(Some(Appended {
+            next: Offset {
+                term: found.head.term,
+                next: first.plus(count),
+            },
+            closed: append.close,
+            repeated: false,
+            seq: append.producer.as_ref().map(|producer| producer.seq),
+        }))
     }
 
     fn done_before(&self, found: &Found, next: RecordNumber, seq: Option<u64>) -> Appended {

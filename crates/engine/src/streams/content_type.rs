@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::error::StreamError;
+
 /// The content type of the messages of a stream.
 #[derive(Clone, Debug)]
 pub struct ContentType(String);
@@ -24,6 +26,15 @@ impl ContentType {
     pub fn essence(&self) -> String {
         let essence = self.0.split(';').next().unwrap_or_default();
         essence.trim().to_ascii_lowercase()
+    }
+
+    /// Fails if messages of another type are given for a stream of this type.
+    pub(super) fn check(&self, given: &Self) -> Result<(), StreamError> {
+        if self == given {
+            return Ok(());
+        }
+        let (stream, given) = (self.to_string(), given.to_string());
+        Err(StreamError::ContentType { stream, given })
     }
 
     /// Returns whether the messages are JSON values, which are stored separately and served as

@@ -1,11 +1,11 @@
 //! Creates streams: row, first messages and expiry timer in one commit.
 
 use everstep_model::{Offset, RecordNumber, StreamNumber, Timestamp};
-use everstep_store::{CreateCommit, Outcome, Row, StreamRow};
+use everstep_store::{CreateCommit, Row, StreamRow};
 
 use super::ContentType;
 use super::config::{Create, Created, Lifetime, differs};
-use super::error::{StreamError, decide_again};
+use super::error::StreamError;
 use super::expiry::{deadline, timer, unchanged};
 use super::fork::Origin;
 use super::found::{Found, State, StreamInfo};
@@ -30,7 +30,10 @@ impl Streams {
             }
             let origin = match &request.fork {
                 Some(fork) => self.origin(fork, request.content_type.as_ref()).await?,
-                None => Origin::none(request.content_type.clone().unwrap_or_default()),
+                None => Origin {
+                    content_type: request.content_type.clone().unwrap_or_default(),
+                    ..Origin::default()
+                },
             };
             let row = new_row(&request, &origin, self.now());
             let commit = creation(&request, &origin, &row, self.now())?;
@@ -48,11 +51,8 @@ impl Streams {
         commit: CreateCommit,
     ) -> Result<Option<Created>, StreamError> {
         let count = commit.records.len();
-        let (stream, first) = match self.parts.committer.commit(commit).await? {
-            Outcome::Committed { stream, first, .. } | Outcome::Duplicate { stream, first, .. } => {
-                (stream, first)
-            }
-            Outcome::Refused(refusal) => return decide_again(refusal).map(|()| None),
+        let Some((stream, first)) = self.commit(commit).await? else {
+            return Ok(None);
         };
         let timers = row.looked_at.map(|due| timer(stream, due));
         let effects = PostCommit::of_stream(timers.into_iter().collect(), request.closed);

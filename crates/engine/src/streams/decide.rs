@@ -2,12 +2,12 @@
 
 use bytes::Bytes;
 use everstep_model::{Offset, RecordNumber};
-use everstep_store::{ProducerMark, ProducerRow, StreamRow};
+use everstep_store::{ProducerRow, StreamRow};
 
 use super::content_type::ContentType;
 use super::error::StreamError;
 use super::path::StreamPath;
-use super::producer::{Producer, Standing, judge};
+use super::producer::{Producer, is_repeated};
 
 /// A request to append to a stream or to close it.
 #[derive(Clone, Debug)]
@@ -68,18 +68,13 @@ pub(super) fn decide(append: &Append, seen: &Seen<'_>) -> Result<Decision, Strea
     if seen.closed {
         return closed(append, seen);
     }
-    let stream = ContentType::new(&seen.row.content_type);
     if let Some(given) = &append.content_type
         && !append.body.is_empty()
-        && *given != stream
     {
-        return Err(StreamError::ContentType {
-            stream: stream.to_string(),
-            given: given.to_string(),
-        });
+        ContentType::new(&seen.row.content_type).check(given)?;
     }
     if let Some(producer) = &append.producer
-        && judge(seen.producer, producer)? == Standing::Repeated
+        && is_repeated(seen.producer, producer)?
     {
         return Ok(repeated(seen));
     }
@@ -103,7 +98,7 @@ pub(super) fn decide(append: &Append, seen: &Seen<'_>) -> Result<Decision, Strea
 fn closed(append: &Append, seen: &Seen<'_>) -> Result<Decision, StreamError> {
     let closer = seen.row.closed_by.as_ref();
     match &append.producer {
-        Some(producer) if closer == Some(&mark(producer)) => Ok(repeated(seen)),
+        Some(producer) if closer == Some(producer) => Ok(repeated(seen)),
         None if append.close && append.body.is_empty() => Ok(Decision::Done {
             next: seen.end.next,
             seq: None,
@@ -120,14 +115,6 @@ fn repeated(seen: &Seen<'_>) -> Decision {
     }
 }
 
-fn mark(producer: &Producer) -> ProducerMark {
-    ProducerMark {
-        id: producer.id.clone(),
-        epoch: producer.epoch,
-        seq: producer.seq,
-    }
-}
-
 /// Returns the row of the stream after the append, if it changes. Other appends do not depend on
 /// the row.
 fn changed_row(append: &Append, row: &StreamRow) -> Option<Box<StreamRow>> {
@@ -137,7 +124,7 @@ fn changed_row(append: &Append, row: &StreamRow) -> Option<Box<StreamRow>> {
     }
     Some(Box::new(StreamRow {
         last_seq: append.seq.clone().or_else(|| row.last_seq.clone()),
-        closed_by: closer.map(mark),
+        closed_by: closer.cloned(),
         ..row.clone()
     }))
 }

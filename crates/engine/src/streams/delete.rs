@@ -2,9 +2,9 @@
 //! no other fork. A stream with forks is closed and marked as deleted.
 
 use everstep_model::Timestamp;
-use everstep_store::{Commit, DeliverCommit, Outcome, RemoveCommit, Row, RowKey, StreamRow};
+use everstep_store::{Commit, DeliverCommit, RemoveCommit, Row, RowKey, StreamRow};
 
-use super::error::{StreamError, decide_again};
+use super::error::StreamError;
 use super::expiry::{row_change, timer, unchanged};
 use super::found::Found;
 use super::handle::Streams;
@@ -30,14 +30,12 @@ impl Streams {
             0 => self.removal(found).await?.into(),
             _ => marking(found, self.now()),
         };
-        match self.parts.committer.commit(commit).await? {
-            Outcome::Refused(refusal) => decide_again(refusal).map(|()| false),
-            Outcome::Committed { .. } | Outcome::Duplicate { .. } => {
-                self.memory.forget(stream);
-                self.parts.post_commit.stream_changed(stream, true);
-                Ok(true)
-            }
+        let is_committed = self.commit(commit).await?.is_some();
+        if is_committed {
+            self.memory.forget(stream);
+            self.parts.post_commit.stream_changed(stream, true);
         }
+        Ok(is_committed)
     }
 
     async fn removal(&self, found: &Found) -> Result<RemoveCommit, StreamError> {

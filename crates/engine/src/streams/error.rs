@@ -1,7 +1,7 @@
 //! Errors of requests about streams.
 
-use everstep_model::{ErrorCode, Offset};
-use everstep_store::{Refusal, StoreError};
+use everstep_model::{ErrorCode, Offset, RecordNumber, StreamNumber};
+use everstep_store::{Outcome, Refusal, StoreError};
 
 use super::path::InvalidPath;
 use crate::error::{CodedError, Unavailable};
@@ -81,16 +81,24 @@ impl From<StoreError> for StreamError {
     }
 }
 
-/// Returns `Ok` if a refusal means that the rows have changed since they were read, so that the
-/// request must be decided again. Other refusals are errors.
-pub(super) fn decide_again(refusal: Refusal) -> Result<(), StreamError> {
+/// Returns the stream of a commit and its first record, or `None` if the rows have changed since
+/// they were read, so that the request must be decided again. Other refusals are errors.
+pub(super) fn committed(
+    outcome: Outcome,
+) -> Result<Option<(StreamNumber, RecordNumber)>, StreamError> {
+    let refusal = match outcome {
+        Outcome::Committed { stream, first, .. } | Outcome::Duplicate { stream, first, .. } => {
+            return Ok(Some((stream, first)));
+        }
+        Outcome::Refused(refusal) => refusal,
+    };
     match refusal {
         Refusal::Exists(_)
         | Refusal::NoStream
         | Refusal::Closed
         | Refusal::RowPresent(_)
         | Refusal::RowAbsent
-        | Refusal::RowChanged => Ok(()),
+        | Refusal::RowChanged => Ok(None),
         Refusal::Unreadable(error) => Err(error.into()),
         refusal @ (Refusal::Open
         | Refusal::Superseded

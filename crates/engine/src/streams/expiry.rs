@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use everstep_model::record::TimerPurpose;
 use everstep_model::{StreamNumber, Timestamp};
-use everstep_store::{Guard, Outcome, Row, RowKey, RowsCommit, StoreError, StreamRow, TimerRow};
+use everstep_store::{Guard, Row, RowKey, RowsCommit, StoreError, StreamRow, TimerRow};
 
-use super::error::{StreamError, decide_again};
+use super::error::StreamError;
 use super::found::Found;
 use super::handle::Streams;
 use crate::commit::PostCommit;
@@ -105,9 +105,8 @@ impl Streams {
                 ..row.clone()
             };
             let commit = row_change(&row, changed, self.now());
-            match self.parts.committer.commit(commit).await? {
-                Outcome::Refused(refusal) => decide_again(refusal)?,
-                Outcome::Committed { .. } | Outcome::Duplicate { .. } => return Ok(()),
+            if self.commit(commit).await?.is_some() {
+                return Ok(());
             }
         }
     }
@@ -120,13 +119,11 @@ impl Streams {
             let Some(found) = current else {
                 return Ok(self.clear_timer(timer).await?);
             };
-            if self.has_expired(&found.row) {
-                if self.delete_found(&found).await? {
-                    return Ok(());
-                }
-                continue;
-            }
-            if self.check_later(&found, timer).await? {
+            let is_handled = match self.has_expired(&found.row) {
+                true => self.delete_found(&found).await?,
+                false => self.check_later(&found, timer).await?,
+            };
+            if is_handled {
                 return Ok(());
             }
         }
@@ -151,13 +148,11 @@ impl Streams {
         let mut commit = row_change(&found.row, changed, self.now());
         commit.rows.delete.push(RowKey::Timer(fired.clone()));
         commit.rows.put.push(Row::Timer(next.clone()));
-        match self.parts.committer.commit(commit).await? {
-            Outcome::Refused(refusal) => decide_again(refusal).map(|()| false),
-            Outcome::Committed { .. } | Outcome::Duplicate { .. } => {
-                let effects = PostCommit::of_stream(vec![next], false);
-                self.parts.post_commit.apply(found.row.stream, effects);
-                Ok(true)
-            }
+        let is_committed = self.commit(commit).await?.is_some();
+        if is_committed {
+            let effects = PostCommit::of_stream(vec![next], false);
+            self.parts.post_commit.apply(found.row.stream, effects);
         }
+        Ok(is_committed)
     }
 }

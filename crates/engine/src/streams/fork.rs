@@ -7,11 +7,11 @@ use everstep_store::{ForkPoint, StreamRow};
 use super::config::Fork;
 use super::content_type::ContentType;
 use super::error::StreamError;
-use super::found::{Found, State};
+use super::found::Found;
 use super::handle::Streams;
-use super::path::StreamPath;
 
-/// The origin of a new stream.
+/// The origin of a new stream. By default it is not a fork.
+#[derive(Default)]
 pub(super) struct Origin {
     pub(super) content_type: ContentType,
     /// The row of the source as it was read.
@@ -21,33 +21,21 @@ pub(super) struct Origin {
     pub(super) prefix: Option<Bytes>,
 }
 
-impl Origin {
-    /// Returns the origin of a stream that is not a fork.
-    pub(super) fn none(content_type: ContentType) -> Self {
-        Self {
-            content_type,
-            source: None,
-            point: None,
-            prefix: None,
-        }
-    }
-}
-
 impl Streams {
     pub(super) async fn origin(
         &self,
         fork: &Fork,
         content_type: Option<&ContentType>,
     ) -> Result<Origin, StreamError> {
-        let source = self.source(&fork.source).await?;
+        let found = self.find(&fork.source).await;
+        let source = found.map_err(|error| match error {
+            StreamError::Missing => StreamError::SourceMissing,
+            StreamError::Gone => StreamError::SourceGone,
+            error => error,
+        })?;
         let of_source = source.content_type();
-        if let Some(given) = content_type
-            && *given != of_source
-        {
-            return Err(StreamError::ContentType {
-                stream: of_source.to_string(),
-                given: given.to_string(),
-            });
+        if let Some(given) = content_type {
+            of_source.check(given)?;
         }
         let requested = self.fork_number(fork, &source).await?;
         let (at, prefix) = self.after(&source, requested, fork.sub_offset).await?;
@@ -64,15 +52,6 @@ impl Streams {
             point: Some(point),
             prefix,
         })
-    }
-
-    async fn source(&self, path: &StreamPath) -> Result<Found, StreamError> {
-        match self.state(path).await? {
-            State::Alive(found) => Ok(*found),
-            State::Missing => Err(StreamError::SourceMissing),
-            State::Expired(found) if found.row.forks == 0 => Err(StreamError::SourceMissing),
-            State::Expired(_) | State::Deleted => Err(StreamError::SourceGone),
-        }
     }
 
     async fn fork_number(&self, fork: &Fork, source: &Found) -> Result<RecordNumber, StreamError> {

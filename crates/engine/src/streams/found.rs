@@ -43,12 +43,30 @@ pub(super) enum State {
     Alive(Box<Found>),
 }
 
+impl StreamInfo {
+    /// Returns the properties of a stream that does not expire.
+    pub(super) fn of(head: &Head, content_type: ContentType) -> Self {
+        Self {
+            number: head.number,
+            content_type,
+            next: end_of(head),
+            closed: head.closed,
+            ttl: None,
+            expires_at: None,
+        }
+    }
+}
+
+fn end_of(head: &Head) -> Offset {
+    Offset {
+        term: head.term,
+        next: head.next,
+    }
+}
+
 impl Found {
     pub(super) fn end(&self) -> Offset {
-        Offset {
-            term: self.head.term,
-            next: self.head.next,
-        }
+        end_of(&self.head)
     }
 
     pub(super) fn content_type(&self) -> ContentType {
@@ -57,12 +75,9 @@ impl Found {
 
     pub(super) fn info(&self) -> StreamInfo {
         StreamInfo {
-            number: self.head.number,
-            content_type: self.content_type(),
-            next: self.end(),
-            closed: self.head.closed,
             ttl: self.row.ttl,
             expires_at: self.row.expires_at,
+            ..StreamInfo::of(&self.head, self.content_type())
         }
     }
 }
@@ -125,6 +140,6 @@ impl Streams {
     /// effort: a slow subscriber misses some.
     #[must_use]
     pub fn changes(&self) -> tokio::sync::broadcast::Receiver<StreamPath> {
-        self.memory.changes()
+        self.memory.changes.subscribe()
     }
 }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use everstep_model::Timestamp;
+use everstep_model::{RecordNumber, StreamNumber, Timestamp};
+use everstep_store::Commit;
 
-use super::error::StreamError;
+use super::error::{StreamError, committed};
 use super::memory::StreamMemory;
 use super::path::StreamPath;
 use crate::commit::Document;
@@ -26,6 +27,15 @@ impl Streams {
             parts,
             memory: Arc::default(),
         }
+    }
+
+    /// Commits a decision. Returns the stream and the first record of the commit, or `None` if the
+    /// request must be decided again.
+    pub(super) async fn commit(
+        &self,
+        commit: impl Into<Commit>,
+    ) -> Result<Option<(StreamNumber, RecordNumber)>, StreamError> {
+        committed(self.parts.committer.commit(commit).await?)
     }
 
     /// Returns the current time on the engine's clock.

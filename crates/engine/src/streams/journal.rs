@@ -64,17 +64,7 @@ impl Streams {
         let head = self.parts.node.generation(run, generation).await?;
         let head = head.ok_or(StreamError::Missing)?;
         let row = head.run.clone().ok_or(StreamError::Missing)?;
-        let info = StreamInfo {
-            number: head.number,
-            content_type: ContentType::new("application/json"),
-            next: Offset {
-                term: head.term,
-                next: head.next,
-            },
-            closed: head.closed,
-            ttl: None,
-            expires_at: None,
-        };
+        let info = StreamInfo::of(&head, ContentType::new("application/json"));
         Ok((head, Journal { info, run: row }))
     }
 }

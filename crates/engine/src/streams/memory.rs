@@ -21,7 +21,7 @@ const CHANGES_KEPT: usize = 4_096;
 pub(crate) struct StreamMemory {
     touches: Mutex<FxHashMap<StreamNumber, Touch>>,
     locks: Vec<Arc<tokio::sync::Mutex<()>>>,
-    changes: broadcast::Sender<StreamPath>,
+    pub(super) changes: broadcast::Sender<StreamPath>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -88,9 +88,5 @@ impl StreamMemory {
         if self.changes.receiver_count() > 0 {
             let _ = self.changes.send(path.clone());
         }
-    }
-
-    pub(super) fn changes(&self) -> broadcast::Receiver<StreamPath> {
-        self.changes.subscribe()
     }
 }

@@ -1,40 +1,26 @@
-//! Idempotent producers: classifies an append, given the row of the producer. Pure.
+//! Idempotent producers: whether an append repeats an earlier one, given the row of the producer.
+//! Pure.
+//!
+//! The epoch rises with each restart of the producer. The sequence number counts its appends in
+//! that epoch, from 0.
 
+pub use everstep_store::ProducerMark as Producer;
 use everstep_store::ProducerRow;
 
 use super::error::StreamError;
 
-/// The identity of an append of a producer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "plain data")]
-pub struct Producer {
-    pub id: String,
-    /// Rises with each restart of the producer.
-    pub epoch: u64,
-    /// The number of the append in this epoch, from 0.
-    pub seq: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
-    /// The next append of the producer.
-    Next,
-    /// An append that is already in the stream.
-    Repeated,
-}
-
-/// Classifies an append of a producer.
-pub(super) fn judge(
+/// Returns whether an append is already in the stream. Fails if it is not the next one either.
+pub(super) fn is_repeated(
     known: Option<&ProducerRow>,
     append: &Producer,
-) -> Result<Standing, StreamError> {
+) -> Result<bool, StreamError> {
     let gap = |expected| StreamError::SequenceGap {
         expected,
         received: append.seq,
     };
     let Some(known) = known else {
         return match append.seq {
-            0 => Ok(Standing::Next),
+            0 => Ok(false),
             _ => Err(gap(0)),
         };
     };
@@ -45,13 +31,12 @@ pub(super) fn judge(
     }
     if append.epoch > known.epoch {
         return match append.seq {
-            0 => Ok(Standing::Next),
+            0 => Ok(false),
             _ => Err(StreamError::EpochBeginsAtZero),
         };
     }
     match known.seq.saturating_add(1) {
-        next if append.seq < next => Ok(Standing::Repeated),
-        next if append.seq == next => Ok(Standing::Next),
-        next => Err(gap(next)),
+        next if append.seq > next => Err(gap(next)),
+        next => Ok(append.seq < next),
     }
 }

@@ -2,7 +2,6 @@
 //! row, so it fires once, even if several nodes try, and never early.
 
 use std::collections::HashMap;
-use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -51,7 +50,7 @@ impl TimerTask {
                 self.fire(timers).await;
             }
             let sleep = node.runtime.sleep(self.sleep_duration());
-            let changed = std::pin::pin!(poll_fn(|context| self.queue.poll_changed(context)));
+            let changed = std::pin::pin!(self.queue.changed());
             select(sleep, changed).await;
         }
     }

@@ -2,18 +2,21 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Mutex;
-use std::task::{Context, Poll, Waker};
 
 use everstep_model::planted::{self, Bug};
 use everstep_model::record::TimerPurpose;
 use everstep_model::{StreamNumber, Timestamp};
 use everstep_store::TimerRow;
+use tokio::sync::Notify;
 
 use crate::commit::TimerSink;
 use crate::lock::lock;
 
 #[derive(Default)]
-pub(crate) struct TimerQueue(Mutex<State>);
+pub(crate) struct TimerQueue {
+    state: Mutex<State>,
+    changed: Notify,
+}
 
 #[derive(Default)]
 struct State {
@@ -24,8 +27,6 @@ struct State {
     stale: bool,
     /// Runs that could not be read, and until when their timers are ignored.
     ignored: HashMap<StreamNumber, Timestamp>,
-    waker: Option<Waker>,
-    changed: bool,
 }
 
 /// Returns when a timer fires: at its time, never before.
@@ -36,14 +37,14 @@ fn fires_at(timer: &TimerRow) -> Timestamp {
 
 impl TimerSink for TimerQueue {
     fn timer_set(&self, timer: TimerRow) {
-        let mut state = lock(&self.0);
+        let mut state = lock(&self.state);
         if timer.due > state.loaded_until {
             return;
         }
         let first = state.near.first().is_none_or(|first| timer.due < first.due);
         state.near.insert(timer);
         if first {
-            state.signal();
+            self.signal();
         }
     }
 }
@@ -52,28 +53,28 @@ impl TimerQueue {
     /// Handles the hint that another node set a timer. If it is near and not loaded, the store is
     /// read again.
     pub(crate) fn hint(&self, due: Timestamp) {
-        let mut state = lock(&self.0);
+        let mut state = lock(&self.state);
         if due <= state.loaded_until && !state.has_due_at(due) {
             state.stale = true;
-            state.signal();
+            self.signal();
         }
     }
 
     pub(super) fn set_stale(&self) {
-        lock(&self.0).stale = true;
+        lock(&self.state).stale = true;
     }
 
     pub(super) fn take_stale(&self) -> bool {
-        std::mem::take(&mut lock(&self.0).stale)
+        std::mem::take(&mut lock(&self.state).stale)
     }
 
     /// Wakes the timer task, so that it can end.
     pub(crate) fn signal(&self) {
-        lock(&self.0).signal();
+        self.changed.notify_one();
     }
 
     pub(super) fn take_due(&self, now: Timestamp) -> Vec<TimerRow> {
-        let mut state = lock(&self.0);
+        let mut state = lock(&self.state);
         let mut due = Vec::new();
         while state
             .near
@@ -86,13 +87,13 @@ impl TimerQueue {
     }
 
     pub(super) fn extend_until(&self, until: Timestamp) {
-        let mut state = lock(&self.0);
+        let mut state = lock(&self.state);
         state.loaded_until = state.loaded_until.max(until);
     }
 
     /// Removes timers that are distant because the clock was set back.
     pub(super) fn unload_after(&self, until: Timestamp) {
-        let mut state = lock(&self.0);
+        let mut state = lock(&self.state);
         if state.loaded_until > until {
             state.loaded_until = until;
             state.near.retain(|timer| timer.due <= until);
@@ -101,7 +102,7 @@ impl TimerQueue {
 
     /// Adds timers that were read, and keeps at most `limit` in memory.
     pub(super) fn load(&self, timers: Vec<TimerRow>, now: Timestamp, limit: usize) {
-        let mut state = lock(&self.0);
+        let mut state = lock(&self.state);
         state.ignored.retain(|_, until| *until > now);
         let State { near, ignored, .. } = &mut *state;
         near.extend(
@@ -118,28 +119,24 @@ impl TimerQueue {
 
     /// Leaves the timers of a run in the store until this time.
     pub(super) fn ignore_until(&self, stream: StreamNumber, until: Timestamp) {
-        lock(&self.0).ignored.insert(stream, until);
+        lock(&self.state).ignored.insert(stream, until);
     }
 
     pub(super) fn next_due(&self) -> Option<Timestamp> {
-        lock(&self.0).near.first().map(fires_at)
+        lock(&self.state).near.first().map(fires_at)
     }
 
     pub(crate) fn len(&self) -> usize {
-        lock(&self.0).near.len()
+        lock(&self.state).near.len()
     }
 
     pub(super) fn loaded_until(&self) -> Timestamp {
-        lock(&self.0).loaded_until
+        lock(&self.state).loaded_until
     }
 
-    pub(super) fn poll_changed(&self, context: &mut Context<'_>) -> Poll<()> {
-        let mut state = lock(&self.0);
-        if std::mem::take(&mut state.changed) {
-            return Poll::Ready(());
-        }
-        state.waker = Some(context.waker().clone());
-        Poll::Pending
+    /// Waits until the next timer is due earlier than before, or the task is woken.
+    pub(super) async fn changed(&self) {
+        self.changed.notified().await;
     }
 }
 
@@ -154,13 +151,6 @@ impl State {
         };
         let next = self.near.range(first..).next();
         next.is_some_and(|timer| timer.due == due)
-    }
-
-    fn signal(&mut self) {
-        self.changed = true;
-        if let Some(waker) = self.waker.take() {
-            waker.wake();
-        }
     }
 }
 

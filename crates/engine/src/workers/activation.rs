@@ -77,37 +77,10 @@ pub struct Activation {
 }
 
 impl Activation {
-    /// Polls for the next message.
-    pub fn poll_message(&mut self, context: &mut Context<'_>) -> Poll<Message> {
-        self.seat.poll_message(context)
-    }
-
-    /// Requests an append. The outcome is a message.
-    pub fn append(&mut self, append: Append) {
-        self.seat.append(append);
-    }
-
-    /// Reads the records from a number on.
-    pub fn read(&self, from: RecordNumber) -> BoxFuture<'static, Result<Vec<Entry>, StoreError>> {
-        self.seat.read(from)
-    }
-
     /// Returns the current time on the engine's clock.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.seat.runtime().now()
-    }
-
-    /// Time, randomness and tasks, on the engine's clock.
-    #[must_use]
-    pub fn runtime(&self) -> Arc<dyn Runtime> {
-        self.seat.runtime().clone()
-    }
-
-    /// Returns the settings of the engine.
-    #[must_use]
-    pub fn settings(&self) -> &Settings {
-        self.seat.settings()
     }
 }
 

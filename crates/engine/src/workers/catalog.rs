@@ -2,7 +2,7 @@
 //! can be started, and payloads checked, while no worker is connected.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex};
 
 use everstep_model::{Description, Name, StreamName};
 use everstep_store::StoreError;
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::activation::{Offer, Worker};
 use crate::commit::{Committer, Document};
 use crate::error::Unavailable;
+use crate::lock::lock;
 
 /// The path of the document.
 const PATH: &str = "__ds/workflows";
@@ -30,16 +31,16 @@ pub(super) struct Listed {
 }
 
 pub(super) struct Catalog {
-    committer: Arc<Committer>,
+    pub(super) committer: Arc<Committer>,
     /// The document as it was last read.
-    listing: RwLock<Arc<Listing>>,
+    listing: Mutex<Arc<Listing>>,
 }
 
 impl Catalog {
     pub(super) fn new(committer: Arc<Committer>) -> Self {
         Self {
             committer,
-            listing: RwLock::default(),
+            listing: Mutex::default(),
         }
     }
 
@@ -48,13 +49,7 @@ impl Catalog {
     }
 
     pub(super) fn listing(&self) -> Arc<Listing> {
-        let listing = self.listing.read();
-        listing.unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn replace(&self, listing: Listing) {
-        let current = self.listing.write();
-        *current.unwrap_or_else(PoisonError::into_inner) = Arc::new(listing);
+        lock(&self.listing).clone()
     }
 
     /// Reads the document, which other nodes change.
@@ -69,7 +64,7 @@ impl Catalog {
             Some(document) => serde_json::from_slice(&document.bytes).map_err(damaged)?,
             None => Listing::default(),
         };
-        self.replace(listing.clone());
+        *lock(&self.listing) = Arc::new(listing.clone());
         Ok((document, listing))
     }
 
@@ -99,7 +94,7 @@ impl Catalog {
             let (name, committer) = (StreamName::of_user(PATH), &self.committer);
             let written = committer.write_document(name, document.as_ref(), bytes.into());
             if written.await? {
-                self.replace(listing);
+                *lock(&self.listing) = Arc::new(listing);
                 return Ok(());
             }
         }

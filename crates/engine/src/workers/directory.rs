@@ -17,7 +17,6 @@ use crate::roles::Role;
 
 pub(crate) struct Workers {
     node: Arc<Node>,
-    committer: Arc<Committer>,
     pub(super) registry: Arc<Registry>,
     pub(super) catalog: Catalog,
 }
@@ -47,15 +46,14 @@ impl Workers {
         }
         Self {
             node,
-            catalog: Catalog::new(committer.clone()),
-            committer,
+            catalog: Catalog::new(committer),
             registry,
         }
     }
 
     /// Adds a worker, and its workflows to the catalog.
     pub(crate) async fn offer(&self, worker: &Arc<dyn Worker>) -> Result<Offered, OfferError> {
-        self.committer.check_open()?;
+        self.catalog.committer.check_open()?;
         if !self.node.has(Role::Worker) {
             return Err(OfferError::NoWorkerRole);
         }

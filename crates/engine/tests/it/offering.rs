@@ -38,7 +38,7 @@ impl Worker for Completes {
                 result,
                 abandoned: Vec::new(),
             };
-            activation.append(Append {
+            activation.seat.append(Append {
                 records: vec![Record {
                     time: activation.now(),
                     body: end.into(),
@@ -50,7 +50,8 @@ impl Worker for Completes {
                 obsolete: Vec::new(),
                 left: Vec::new(),
             });
-            let answer = std::future::poll_fn(|context| activation.poll_message(context)).await;
+            let answer =
+                std::future::poll_fn(|context| activation.seat.poll_message(context)).await;
             assert!(matches!(answer, Message::Appended { .. }), "{answer:?}");
         })
     }

@@ -48,7 +48,7 @@ impl Executor {
             run: parts.run.clone(),
             generation: parts.generation,
             execution_retries: parts.defaults.execution_retries,
-            development: activation.settings().development,
+            development: activation.seat.settings().development,
             cautious: activation.cautious,
         };
         Self {
@@ -74,7 +74,7 @@ impl Executor {
     fn receive(&mut self, driver: &mut OwnedDriver, context: &mut Context<'_>) {
         // A lost seat reports that on each poll.
         while !driver.is_over()
-            && let Poll::Ready(message) = self.activation.poll_message(context)
+            && let Poll::Ready(message) = self.activation.seat.poll_message(context)
         {
             driver.receive(message);
         }
@@ -124,11 +124,11 @@ impl Executor {
                 Action::DropUndo => self.undo = None,
                 Action::Append(append) => {
                     self.flush = None;
-                    self.activation.append(append);
+                    self.activation.seat.append(append);
                     return Some(driver);
                 }
                 Action::Flush => {
-                    let lazy_flush = self.activation.settings().lazy_flush;
+                    let lazy_flush = self.activation.seat.settings().lazy_flush;
                     self.flush = Some(self.parts.runtime.sleep(lazy_flush));
                     self.poll_flush(&mut driver, context);
                 }
@@ -223,7 +223,7 @@ impl Executor {
     }
 
     fn read(&mut self, purpose: ReadFor, from: RecordNumber) {
-        let read = self.activation.read(from);
+        let read = self.activation.seat.read(from);
         *self.reading(purpose) = Some(read);
     }
 

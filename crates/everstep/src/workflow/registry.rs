@@ -86,7 +86,7 @@ impl Worker for Registry {
             run: activation.run.clone(),
             generation: activation.generation,
             workflow: definition.name.clone(),
-            runtime: activation.runtime(),
+            runtime: activation.seat.runtime().clone(),
             defaults: definition.options,
             declaration: definition.declaration.clone(),
             mocks: self.mocks.clone(),

@@ -16,26 +16,25 @@ pub fn fork(journal: &[Entry], reason: ForkReason, plan: &ForkPlan) -> Result<Fo
     let Some(Body::Created(created)) = journal.first().map(|first| &first.record.body) else {
         return Err(CannotFork::NoBeginning);
     };
-    let mut repeats_undone = false;
+    let (mut repeats_undone, mut keeps_keys) = (false, false);
     let mut kept = match &plan.extent {
         ForkExtent::Beginning(_) => journal.iter().take(1).map(Kept::of).collect(),
         ForkExtent::Before { at, edited } => select::before(journal, at, edited.as_ref(), plan)?,
         ForkExtent::End => select::whole(journal)?,
         ForkExtent::Recovered => {
-            let recovered = recover::recovered(journal)?;
-            repeats_undone = recovered.repeats_undone;
-            recovered.kept
+            let kept;
+            (kept, repeats_undone) = recover::recovered(journal)?;
+            // Steps that were undone must run again, so they need new keys.
+            keeps_keys = !repeats_undone;
+            kept
         }
-        ForkExtent::RollbackRetried => recover::rollback_retried(journal)?,
+        ForkExtent::RollbackRetried => {
+            keeps_keys = true;
+            recover::rollback_retried(journal)?
+        }
     };
     compacted::name_gone_iterations(journal, &mut kept);
     compacted::keep_time_order(journal, &mut kept);
-    let keeps_keys = match plan.extent {
-        // Steps that were undone must run again, so they need new keys.
-        ForkExtent::Recovered => !repeats_undone,
-        ForkExtent::RollbackRetried => true,
-        ForkExtent::Beginning(_) | ForkExtent::Before { .. } | ForkExtent::End => false,
-    };
     let inherited = created.forked_from.as_ref().and_then(|from| from.keys_of);
     let keys_of = keeps_keys.then(|| inherited.unwrap_or(plan.source.1));
     let mut records = copy::copy(kept, reason, keys_of, plan);

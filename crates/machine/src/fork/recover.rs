@@ -20,13 +20,8 @@ use super::undone::{first_undone, rollback_begins};
 use crate::replay::branch_scope;
 use crate::undo::Subject;
 
-pub(super) struct Recovered {
-    pub(super) kept: Vec<Kept>,
-    /// Whether the copy repeats steps that were undone.
-    pub(super) repeats_undone: bool,
-}
-
-pub(super) fn recovered(journal: &[Entry]) -> Result<Recovered, CannotFork> {
+/// Returns the records to keep, and whether the copy repeats steps that were undone.
+pub(super) fn recovered(journal: &[Entry]) -> Result<(Vec<Kept>, bool), CannotFork> {
     match end_of(journal)? {
         RunStatus::Failed
         | RunStatus::RollbackFailed
@@ -36,10 +31,8 @@ pub(super) fn recovered(journal: &[Entry]) -> Result<Recovered, CannotFork> {
     }
     let rollback = rollback_begins(journal);
     if let Some(undone) = first_undone(journal, rollback) {
-        return Ok(Recovered {
-            kept: up_to(journal, undone.min(end_of_life(journal)))?,
-            repeats_undone: true,
-        });
+        let kept = up_to(journal, undone.min(end_of_life(journal)))?;
+        return Ok((kept, true));
     }
     let end = end_of_life(journal).min(rollback);
     let causes = causes(journal, end);
@@ -60,10 +53,7 @@ pub(super) fn recovered(journal: &[Entry]) -> Result<Recovered, CannotFork> {
             started.attempt = 0;
         }
     }
-    Ok(Recovered {
-        kept,
-        repeats_undone,
-    })
+    Ok((kept, repeats_undone))
 }
 
 /// Keeps everything but the end and the attempts of the undo that failed for good.

@@ -12,16 +12,10 @@ pub(super) fn is_within(location: &Location, owner: &Location) -> bool {
 /// Returns the outermost loop around a location.
 pub(super) fn outermost_loop(location: &Location) -> Option<Location> {
     let path = location.scope.segments();
-    let iteration = |segment: &Segment| matches!(segment, Segment::Iteration(_));
-    let (before, _) = path.split_at_checked(path.iter().position(iteration)?)?;
-    match before.split_last()? {
-        (Segment::Named(name, counter), outside) => Some(Location {
-            scope: Scope::from_segments(outside.iter().cloned()),
-            name: name.clone(),
-            counter: *counter,
-        }),
-        (Segment::Iteration(_), _) => None,
-    }
+    let is_iteration = |segment: &Segment| matches!(segment, Segment::Iteration(_));
+    let first = path.iter().position(is_iteration)?;
+    let outermost = Scope::from_segments(path.iter().take(first + 1).cloned());
+    outermost.as_iteration().map(|(location, _)| location)
 }
 
 /// Returns the scope that a record is about: the branch, if it is about one.

@@ -11,6 +11,7 @@ use super::plan::{CannotFork, ForkPlan};
 use super::running::RunningSteps;
 use super::undone::{first_awaited, first_undone, rollback_begins};
 use super::{compacted, scopes};
+use crate::undo::requests_end;
 
 /// Keeps everything before an operation. If it is a step, it may get an edited result.
 pub(super) fn before(
@@ -126,11 +127,7 @@ pub(super) fn last_sound(journal: &[Entry], mut cut: usize) -> usize {
 
 /// Returns whether a record ends the run, or is about to.
 fn ends(body: &Body) -> bool {
-    match body {
-        Body::CancelRequested(_) | Body::DeadlinePassed(_) => true,
-        Body::ForcedFailure(forced) => forced.location.is_none(),
-        body => body.terminal().is_some(),
-    }
+    requests_end(body) || body.terminal().is_some()
 }
 
 /// Returns the index up to which the records do not depend on the end of the run. Scripted records

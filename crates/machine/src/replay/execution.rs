@@ -83,6 +83,6 @@ impl Replay {
 
     /// Returns whether iterations were dropped from the journal since the last call.
     pub fn take_has_dropped(&mut self) -> bool {
-        self.loops.take_has_dropped()
+        std::mem::take(&mut self.loops.has_dropped)
     }
 }

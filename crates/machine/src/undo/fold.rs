@@ -338,7 +338,8 @@ impl UndoFold {
     }
 }
 
-fn requests_end(body: &Body) -> bool {
+/// Returns whether a record requests the end of the run.
+pub(crate) fn requests_end(body: &Body) -> bool {
     match body {
         Body::CancelRequested(_) | Body::DeadlinePassed(_) => true,
         Body::ForcedFailure(forced) => forced.location.is_none(),

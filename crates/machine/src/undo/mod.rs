@@ -9,4 +9,5 @@ mod tests;
 
 pub(crate) use done::{Done, Progress};
 pub use fold::UndoFold;
+pub(crate) use fold::requests_end;
 pub use subject::Subject;

@@ -110,7 +110,7 @@ impl Bridge {
     async fn run(mut self, mut commands: mpsc::UnboundedReceiver<Command>) {
         loop {
             let input = poll_fn(|context| {
-                if let Poll::Ready(message) = self.activation.poll_message(context) {
+                if let Poll::Ready(message) = self.activation.seat.poll_message(context) {
                     return Poll::Ready(Input::Message(message));
                 }
                 if let Poll::Ready(command) = commands.poll_recv(context) {
@@ -214,15 +214,15 @@ impl Bridge {
         match command {
             Command::Append { seq, append, reply } => self.append(seq, *append, reply),
             Command::Read { from, reply } => {
-                let reading = self.activation.read(from);
+                let reading = self.activation.seat.read(from);
                 let reading = async move {
                     let _ = reply.send(reading.await);
                 };
-                self.activation.runtime().spawn(Box::pin(reading));
+                self.activation.seat.runtime().spawn(Box::pin(reading));
             }
             Command::HandOver => match self.journal.take() {
                 Some(journal) => return self.hand_over(Ok(journal)),
-                None => self.reading = Some(self.activation.read(RecordNumber(0))),
+                None => self.reading = Some(self.activation.seat.read(RecordNumber(0))),
             },
             Command::GiveBack { as_lost } => {
                 self.give_back.get_or_insert(match as_lost {
@@ -266,7 +266,7 @@ impl Bridge {
                     then: append.then,
                     sender: Sender::Worker(vec![reply]),
                 });
-                self.activation.append(append);
+                self.activation.seat.append(append);
             }
             Some(_) | None => {
                 let repeated = self.last.clone().filter(|_| seq == self.answered);
@@ -287,7 +287,7 @@ impl Bridge {
             then,
             sender: Sender::Bridge,
         });
-        self.activation.append(Append {
+        self.activation.seat.append(Append {
             records: Vec::new(),
             then,
             seen: RecordNumber(u64::MAX),

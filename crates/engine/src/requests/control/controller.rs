@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use everstep_inspect::Overview;
-use everstep_model::{Body, Record, RunId, RunStatus, StreamNumber};
+use everstep_model::{Body, RunId, RunStatus, StreamNumber};
 use everstep_store::{BoxFuture, Outcome, Refusal, RowKey};
 
 use super::done::{Because, Done, Effect};
 use super::run_state::{RunState, unexpected};
-use super::terminate::Terminator;
 use crate::error::ControlError;
 use crate::execution::{Dispatcher, Parts};
 
@@ -25,34 +24,29 @@ pub(crate) trait OutboxFlush: Send + Sync {
 pub(crate) struct Controller {
     pub(crate) parts: Arc<Parts>,
     pub(crate) dispatcher: Arc<Dispatcher>,
-    pub(crate) terminator: Arc<Terminator>,
     pub(crate) outbox: Arc<dyn OutboxFlush>,
 }
 
 impl Controller {
-    /// Appends a request to a run's inbox, unless `decide` finds a reason not to. The status in
-    /// lists changes in the same commit.
+    /// Appends a request to a run's inbox, unless it has ended or `refuse` returns another reason
+    /// not to. The status in lists changes in the same commit.
     pub(super) async fn request(
         &self,
         run: &RunId,
-        decide: impl Fn(&Overview) -> Result<Body, Because>,
+        request: impl Into<Body>,
+        refuse: fn(&Overview) -> Option<Because>,
     ) -> Result<Done, ControlError> {
         self.parts.committer.check_open()?;
+        let body = request.into();
         loop {
             let state = RunState::read(&self.parts.node, run).await?;
-            if state.overview.end.is_some() {
-                return Ok(state.nothing(Because::Finished));
+            let finished = state.overview.end.is_some().then_some(Because::Finished);
+            if let Some(because) = finished.or_else(|| refuse(&state.overview)) {
+                return Ok(state.nothing(because));
             }
-            let body = match decide(&state.overview) {
-                Ok(body) => body,
-                Err(because) => return Ok(state.nothing(because)),
-            };
-            let mut commit = self.dispatcher.inbox_commit(&state.head);
-            let time = commit.now;
-            let record = Record { time, body };
-            let status = state.status_with(&record);
+            let mut commit = self.dispatcher.inbox_commit(&state.head, body.clone());
+            let status = state.status_with(&commit.records);
             commit.status = Some(status);
-            commit.records.push(record);
             match self.dispatcher.deliver(run, commit).await? {
                 Outcome::Committed { .. } | Outcome::Duplicate { .. } => {
                     return Ok(Done::of(&state.row, status, self.effect_on(&state, status)));

@@ -7,14 +7,13 @@ use everstep_inspect::{ChildView, Overview};
 use everstep_machine::{CannotFork, ForkExtent, ForkPlan, fork};
 use everstep_model::record::{Created, ForkReason};
 use everstep_model::{
-    Body, Entry, Generation, Record, RecordNumber, RunId, RunStatus, Seed, StreamName,
-    StreamNumber, Timestamp,
+    Body, Entry, Generation, Record, RecordNumber, RunId, RunStatus, Seed, StreamName, StreamNumber,
 };
 use everstep_store::{
-    Commit, CreateCommit, GenerationRow, Outcome, Refusal, Row, RunRow, StoreError, StreamRef,
-    TimerRow,
+    Commit, CreateCommit, GenerationRow, Outcome, Refusal, Row, StoreError, StreamRef, TimerRow,
 };
 
+use super::super::start::list_row;
 use super::controller::Controller;
 use super::done::{Effect, RequestOrigin};
 use super::run_state::RunState;
@@ -163,19 +162,6 @@ fn children_of(records: &[Record]) -> Vec<ChildView> {
         });
     }
     overview.children
-}
-
-fn list_row(run: &RunId, generation: Generation, created: &Created, now: Timestamp) -> RunRow {
-    RunRow {
-        id: run.clone(),
-        generation,
-        workflow: created.workflow.clone(),
-        version: created.version,
-        status: RunStatus::Queued,
-        tags: created.tags.clone(),
-        created_at: now,
-        updated_at: now,
-    }
 }
 
 fn cannot_fork(run: &RunId, cannot: CannotFork) -> ControlError {

@@ -20,7 +20,7 @@ impl Controller {
             let (head, row) = self.parts.node.find(run).await?;
             if !head.closed {
                 let origin = origin.or_reason("deleted");
-                self.terminator.terminate(run, origin).await?;
+                self.parts.terminate(run, origin).await?;
                 continue;
             }
             // The run may have been revived or deleted concurrently: look again.

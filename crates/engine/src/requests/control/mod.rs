@@ -1,4 +1,4 @@
-//! Control of runs by operators, one file per verb.
+//! Control of runs by operators: `verbs.rs` lists the verbs, and the larger ones have files of their own.
 //!
 //! Requests that the run itself carries out (pause, cancel) are inbox records; their position in
 //! the journal decides what they affect. Requests that overrule the executor (terminate, settle a
@@ -7,13 +7,11 @@
 //! after a crash.
 
 mod bulk;
-mod cancel;
 mod controller;
 mod copy;
 mod delete;
 mod done;
 mod fork;
-mod pause;
 mod retention;
 mod revive;
 mod run_state;
@@ -28,5 +26,4 @@ pub use everstep_model::Control;
 pub use fork::ForkRun;
 pub use revive::Revival;
 pub use settle_step::Settlement;
-pub(crate) use terminate::Terminator;
 pub(crate) use verbs::Verb;

@@ -81,7 +81,7 @@ impl Controller {
             let records = self.plan(&state, &revival, &origin)?;
             if state.overview.end.is_none() {
                 let origin = origin.or_reason("restarted");
-                self.terminator.terminate(run, origin).await?;
+                self.parts.terminate(run, origin).await?;
                 continue;
             }
             let target = (run.clone(), state.row.generation.next());

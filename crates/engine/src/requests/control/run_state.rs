@@ -34,13 +34,15 @@ impl RunState {
         RecordNumber(self.overview.records)
     }
 
-    /// Returns the status of the run after this record.
-    pub(super) fn status_with(&self, record: &Record) -> RunStatus {
+    /// Returns the status of the run after these records.
+    pub(super) fn status_with(&self, records: &[Record]) -> RunStatus {
         let mut overview = self.overview.clone();
-        overview.fold(&Entry {
-            number: self.end(),
-            record: record.clone(),
-        });
+        for (index, record) in records.iter().enumerate() {
+            overview.fold(&Entry {
+                number: self.end().plus(index),
+                record: record.clone(),
+            });
+        }
         overview.status()
     }
 

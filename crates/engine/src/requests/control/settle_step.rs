@@ -59,7 +59,7 @@ impl Controller {
             }
             races += 1;
             if races == RACES_MAX {
-                self.terminator.revoke(state.head.number).await?;
+                self.parts.revoke(state.head.number).await?;
             }
         }
     }
@@ -75,16 +75,15 @@ impl Controller {
         let stream = state.head.number;
         let now = self.parts.node.now();
         let mut commit = DeliverCommit::new(stream, now);
-        let record = Record { time: now, body };
-        let status = state.status_with(&record);
+        commit.records.push(Record { time: now, body });
+        let status = state.status_with(&commit.records);
         commit.guards.push(Guard::EndsAt(state.end()));
         commit.lease = InboxLease::Revoke;
         commit.ready = Some(true);
         commit.status = Some(status);
-        commit.records.push(record);
         let commit = Commit::from(commit);
         let effects = PostCommit::of_run(run, &commit, Vec::new());
-        match self.terminator.commit_and_revoke(stream, commit).await? {
+        match self.parts.commit_and_revoke(stream, commit).await? {
             Outcome::Committed { .. } | Outcome::Duplicate { .. } => {}
             Outcome::Refused(Refusal::EndsElsewhere(_) | Refusal::Closed | Refusal::NoStream) => {
                 return Ok(None);
@@ -100,25 +99,6 @@ impl Controller {
         }
         let effect = self.effect_on(state, status);
         Ok(Some(Done::of(&state.row, status, effect)))
-    }
-
-    /// Makes a whole run fail.
-    pub(super) async fn force_fail(
-        &self,
-        run: &RunId,
-        origin: RequestOrigin,
-    ) -> Result<Done, ControlError> {
-        self.request(run, |overview| match overview.ending {
-            Some(_) => Err(Because::Ending),
-            None => Ok(ForcedFailure {
-                location: None,
-                error: forced(origin.reason.as_deref()),
-                by: origin.by.clone(),
-                so_far: None,
-            }
-            .into()),
-        })
-        .await
     }
 }
 
@@ -160,7 +140,7 @@ fn body(
     }
 }
 
-fn forced(reason: Option<&str>) -> Failure {
+pub(super) fn forced(reason: Option<&str>) -> Failure {
     let reason = reason.unwrap_or("an operator made it fail");
     Failure::new(ErrorCode::ForcedFailure, reason)
 }

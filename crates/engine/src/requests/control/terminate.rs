@@ -20,31 +20,27 @@ use crate::commit::projection::{self, Cause, Origin, open_children};
 use crate::error::ControlError;
 use crate::execution::Parts;
 
-pub(crate) struct Terminator {
-    pub(crate) parts: Arc<Parts>,
-}
-
-impl Terminator {
+impl Parts {
     /// Ends a run immediately.
-    pub(crate) async fn terminate(
-        &self,
+    pub(super) async fn terminate(
+        self: &Arc<Self>,
         run: &RunId,
         origin: RequestOrigin,
     ) -> Result<Done, ControlError> {
-        let (head, _) = self.parts.node.find(run).await?;
+        let (head, _) = self.node.find(run).await?;
         self.terminate_generation(run, head.number, origin).await
     }
 
     /// Ends one generation of a run immediately. A later generation is not affected.
     pub(crate) async fn terminate_generation(
-        &self,
+        self: &Arc<Self>,
         run: &RunId,
         generation: StreamNumber,
         origin: RequestOrigin,
     ) -> Result<Done, ControlError> {
-        self.parts.committer.check_open()?;
+        self.committer.check_open()?;
         loop {
-            let (head, row) = self.parts.node.find(run).await?;
+            let (head, row) = self.node.find(run).await?;
             if head.closed || head.number != generation {
                 let finished = Effect::Nothing(Because::Finished);
                 return Ok(Done::of(&row, row.status, finished));
@@ -52,7 +48,7 @@ impl Terminator {
             self.revoke(head.number).await?;
             let ended = self.end_now(run, head.number, &origin).await;
             if ended.is_err() {
-                self.parts.node.bus.publish(Hint::Ready(head.number));
+                self.node.bus.publish(Hint::Ready(head.number));
             }
             if let Some(done) = ended? {
                 return Ok(done);
@@ -61,8 +57,8 @@ impl Terminator {
     }
 
     /// Revokes the claim of the executor: its later appends fail.
-    pub(super) async fn revoke(&self, stream: StreamNumber) -> Result<(), StoreError> {
-        let now = self.parts.node.now();
+    pub(super) async fn revoke(self: &Arc<Self>, stream: StreamNumber) -> Result<(), StoreError> {
+        let now = self.node.now();
         let mut commit = DeliverCommit::new(stream, now);
         commit.lease = InboxLease::Revoke;
         commit.ready = Some(true);
@@ -73,31 +69,31 @@ impl Terminator {
     /// Makes a commit that revokes the claim of the executor. Notifies a local executor before the
     /// run can be claimed again.
     pub(super) async fn commit_and_revoke(
-        &self,
+        self: &Arc<Self>,
         stream: StreamNumber,
         commit: Commit,
     ) -> Result<Outcome, StoreError> {
-        let parts = self.parts.clone();
+        let parts = self.clone();
         let then = move |outcome: &Result<Outcome, StoreError>| {
             if matches!(outcome, Ok(Outcome::Committed { .. })) {
                 parts.resident.revoke(stream);
             }
         };
-        self.parts.committer.commit_with(commit, then).await
+        self.committer.commit_with(commit, then).await
     }
 
     /// Makes the second commit. Returns `None` if the run changed concurrently.
     async fn end_now(
-        &self,
+        self: &Arc<Self>,
         run: &RunId,
         stream: StreamNumber,
         origin: &RequestOrigin,
     ) -> Result<Option<Done>, ControlError> {
-        let state = RunState::read(&self.parts.node, run).await?;
+        let state = RunState::read(&self.node, run).await?;
         if state.head.number != stream || state.overview.end.is_some() {
             return Ok(None);
         }
-        let now = self.parts.node.now();
+        let now = self.node.now();
         let mut commit = DeliverCommit::new(stream, now);
         let end: Body = Terminated {
             by: origin.by.clone(),
@@ -126,7 +122,7 @@ impl Terminator {
         let effects = PostCommit::of_run(run, &commit, Vec::new());
         match self.commit_and_revoke(stream, commit).await? {
             Outcome::Committed { .. } | Outcome::Duplicate { .. } => {
-                self.parts.post_commit.apply(stream, effects);
+                self.post_commit.apply(stream, effects);
                 let status = RunStatus::Terminated;
                 Ok(Some(Done::of(&state.row, status, Effect::Done)))
             }

@@ -3,13 +3,15 @@
 
 use std::sync::Arc;
 
+use everstep_inspect::Overview;
+use everstep_model::record::{CancelRequested, ForcedFailure, PauseRequested, ResumeRequested};
 use everstep_model::{Control, Location, RunId};
 
 use super::controller::Controller;
-use super::done::{Done, RequestOrigin};
+use super::done::{Because, Done, RequestOrigin};
 use super::fork::ForkRun;
 use super::revive::Revival;
-use super::settle_step::Settlement;
+use super::settle_step::{Settlement, forced};
 use crate::error::{ControlError, Unavailable};
 
 /// A verb with its arguments.
@@ -52,16 +54,51 @@ impl Controller {
         control: Control,
         origin: RequestOrigin,
     ) -> Result<Done, ControlError> {
+        let RequestOrigin { by, reason } = origin.clone();
         match control {
-            Control::Pause => self.pause(run, origin).await,
-            Control::Resume => self.resume(run, origin).await,
-            Control::Cancel { rollback } => self.cancel(run, rollback, origin).await,
-            Control::Terminate => self.terminator.terminate(run, origin).await,
-            Control::Fail => self.force_fail(run, origin).await,
+            // Steps in flight finish, and timers fire into the journal. The run starts nothing new
+            // and sees them after it is resumed.
+            Control::Pause => {
+                let request = PauseRequested { by, reason };
+                self.request(run, request, |overview| {
+                    overview.pause.as_ref().map(|_| Because::Paused)
+                })
+                .await
+            }
+            Control::Resume => {
+                self.request(run, ResumeRequested { by }, |overview| {
+                    overview.pause.is_none().then_some(Because::NotPaused)
+                })
+                .await
+            }
+            // The first request and its reason count. From then on the operations of the run fail,
+            // steps in flight end first, and completed steps are undone if requested.
+            Control::Cancel { rollback } => {
+                let request = CancelRequested {
+                    by,
+                    reason,
+                    rollback,
+                };
+                self.request(run, request, is_ending).await
+            }
+            Control::Terminate => self.parts.terminate(run, origin).await,
+            Control::Fail => {
+                let request = ForcedFailure {
+                    location: None,
+                    error: forced(reason.as_deref()),
+                    by,
+                    so_far: None,
+                };
+                self.request(run, request, is_ending).await
+            }
             Control::Restart => self.revive(run, Revival::Restart, origin).await,
             Control::Recover => self.revive(run, Revival::Recover, origin).await,
             Control::RetryRollback => self.revive(run, Revival::RetryRollback, origin).await,
             Control::Delete => self.delete(run, origin).await,
         }
     }
+}
+
+fn is_ending(overview: &Overview) -> Option<Because> {
+    overview.ending.as_ref().map(|_| Because::Ending)
 }

@@ -19,7 +19,7 @@ use everstep_model::Payload;
 use serde_json::{Map, Value};
 
 use budget::{Budget, Misfit};
-use value_path::ValuePath;
+use value_path::{ValuePath, cut};
 
 /// The maximum depth of nested schemas, which stops a schema that refers to itself. It suffices for
 /// the deepest value that can be decoded, with a reference at every level.
@@ -35,71 +35,71 @@ pub(crate) fn check(schema: Option<&Payload>, payload: &Payload) -> Result<(), S
     let whole = Checker {
         root: &schema,
         budget: &Budget::new(),
+        path: ValuePath::Whole,
         depth: 0,
         explains: true,
     };
-    let checked = whole.check(&schema, &value, ValuePath::Whole);
-    checked.map_err(Misfit::into_text)
+    whole.check(&schema, &value).map_err(Misfit::into_text)
 }
+
+type Object = Map<String, Value>;
+type Checked = Result<(), Misfit>;
 
 #[derive(Clone, Copy)]
 struct Checker<'a> {
     root: &'a Value,
     budget: &'a Budget,
+    /// The path of the checked value.
+    path: ValuePath<'a>,
     depth: usize,
     /// Whether messages are needed.
     explains: bool,
 }
 
-impl<'a> Checker<'a> {
-    fn check(self, schema: &'a Value, value: &Value, path: ValuePath<'_>) -> Result<(), Misfit> {
+impl Checker<'_> {
+    fn check(self, schema: &Value, value: &Value) -> Checked {
         self.budget.spend(1)?;
         let keywords = match schema {
             Value::Bool(true) => return Ok(()),
-            Value::Bool(false) => return self.wrong(|| format!("{path} is not allowed")),
+            Value::Bool(false) => return self.wrong(|path| format!("{path} is not allowed")),
             Value::Object(keywords) => keywords,
             _ => return Ok(()),
         };
         if self.depth > DEPTH_MAX {
-            let detail = format!("{path} is nested too deeply for its schema");
+            let detail = format!("{} is nested too deeply for its schema", self.path);
             return Err(Misfit::Undecided(detail));
         }
         let inner = Self {
             depth: self.depth + 1,
             ..self
         };
-        inner.check_value(keywords, value, path)?;
-        inner.check_reference(keywords, value, path)?;
-        inner.check_combinations(keywords, value, path)?;
+        inner.check_value(keywords, value)?;
+        inner.check_reference(keywords, value)?;
+        inner.check_combinations(keywords, value)?;
         match value {
-            Value::Object(fields) => inner.check_fields(keywords, fields, path),
-            Value::Array(items) => inner.check_items(keywords, items, path),
+            Value::Object(fields) => inner.check_fields(keywords, fields),
+            Value::Array(items) => inner.check_items(keywords, items),
             _ => Ok(()),
         }
     }
 
     /// Returns a mismatch, with its message if that is needed. The length of the message is part of
     /// the cost.
-    fn wrong(self, message: impl FnOnce() -> String) -> Result<(), Misfit> {
+    fn wrong(self, message: impl FnOnce(ValuePath<'_>) -> String) -> Checked {
         if !self.explains {
             return Err(Misfit::Wrong(String::new()));
         }
-        let message = message();
+        let message = message(self.path);
         self.budget.spend(message.len())?;
         Err(Misfit::Wrong(message))
     }
 
-    fn check_fields(
-        self,
-        keywords: &'a Map<String, Value>,
-        fields: &Map<String, Value>,
-        path: ValuePath<'_>,
-    ) -> Result<(), Misfit> {
+    fn check_fields(self, keywords: &Object, fields: &Object) -> Checked {
         let required = keywords.get("required").and_then(Value::as_array);
         self.budget.spend(required.map_or(0, Vec::len))?;
         for name in required.into_iter().flatten().filter_map(Value::as_str) {
             if !fields.contains_key(name) {
-                return self.wrong(|| format!("{path} has no field `{}`", value_path::cut(name)));
+                return self.wrong(|path| format!("{path} has no field `{}`", cut(name)));
             }
         }
         let known = keywords.get("properties").and_then(Value::as_object);
@@ -110,18 +110,14 @@ impl<'a> Checker<'a> {
         for (name, value) in fields {
             let schema = known.and_then(|known| known.get(name)).or(others);
             if let Some(schema) = schema {
-                self.check(schema, value, ValuePath::Field(name, &path))?;
+                let path = ValuePath::Field(name, &self.path);
+                Checker { path, ..self }.check(schema, value)?;
             }
         }
         Ok(())
     }
 
-    fn check_items(
-        self,
-        keywords: &'a Map<String, Value>,
-        items: &[Value],
-        path: ValuePath<'_>,
-    ) -> Result<(), Misfit> {
+    fn check_items(self, keywords: &Object, items: &[Value]) -> Checked {
         let first = keywords.get("prefixItems").and_then(Value::as_array);
         let rest = keywords.get("items");
         let checked = match rest {
@@ -131,7 +127,8 @@ impl<'a> Checker<'a> {
         for (index, item) in items.iter().take(checked).enumerate() {
             let schema = first.and_then(|first| first.get(index)).or(rest);
             if let Some(schema) = schema {
-                self.check(schema, item, ValuePath::Item(index, &path))?;
+                let path = ValuePath::Item(index, &self.path);
+                Checker { path, ..self }.check(schema, item)?;
             }
         }
         Ok(())

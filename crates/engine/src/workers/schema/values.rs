@@ -1,46 +1,41 @@
 //! Keywords about a value itself: types, constants, ranges and sizes.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::Checker;
 use super::budget::Misfit;
 use super::same::{is_same, repeated};
-use super::value_path::{ValuePath, cut};
+use super::value_path::cut;
+use super::{Checked, Checker, Object};
 
 /// The number of values of an `enum` that a message lists.
 const ALTERNATIVES_SHOWN: usize = 20;
 
 impl Checker<'_> {
-    pub(super) fn check_value(
-        self,
-        keywords: &Map<String, Value>,
-        value: &Value,
-        path: ValuePath<'_>,
-    ) -> Result<(), Misfit> {
+    pub(super) fn check_value(self, keywords: &Object, value: &Value) -> Checked {
         if let Some(types) = keywords.get("type") {
-            self.check_type(types, value, path)?;
+            self.check_type(types, value)?;
         }
         if let Some(constant) = keywords.get("const")
             && !is_same(constant, value, self.budget)?
         {
-            return self.wrong(|| format!("{path} is not {}", cut(&constant.to_string())));
+            return self.wrong(|path| format!("{path} is not {}", cut(&constant.to_string())));
         }
         if let Some(Value::Array(allowed)) = keywords.get("enum") {
-            self.check_enum(allowed, value, path)?;
+            self.check_enum(allowed, value)?;
         }
         match value {
             Value::Number(number) => match number.as_f64() {
-                Some(number) => self.check_number(keywords, number, path),
+                Some(number) => self.check_number(keywords, number),
                 None => Ok(()),
             },
             Value::String(_) | Value::Array(_) | Value::Object(_) => {
-                self.check_size(keywords, value, path)
+                self.check_size(keywords, value)
             }
             Value::Null | Value::Bool(_) => Ok(()),
         }
     }
 
-    fn check_type(self, types: &Value, value: &Value, path: ValuePath<'_>) -> Result<(), Misfit> {
+    fn check_type(self, types: &Value, value: &Value) -> Checked {
         let names: Vec<&str> = match types {
             Value::String(name) => vec![name],
             Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
@@ -50,25 +45,20 @@ impl Checker<'_> {
         if names.iter().any(|name| is_of_type(name, value)) {
             return Ok(());
         }
-        self.wrong(|| {
+        self.wrong(|path| {
             let allowed: Vec<_> = names.iter().map(|name| with_article(name)).collect();
             let is = with_article(type_of(value));
             format!("{path} is {is}, not {}", allowed.join(" or "))
         })
     }
 
-    fn check_enum(
-        self,
-        allowed: &[Value],
-        value: &Value,
-        path: ValuePath<'_>,
-    ) -> Result<(), Misfit> {
+    fn check_enum(self, allowed: &[Value], value: &Value) -> Checked {
         for one in allowed {
             if is_same(one, value, self.budget)? {
                 return Ok(());
             }
         }
-        self.wrong(|| {
+        self.wrong(|path| {
             let shown = allowed.iter().take(ALTERNATIVES_SHOWN);
             let mut shown: Vec<_> = shown.map(|one| cut(&one.to_string())).collect();
             if allowed.len() > ALTERNATIVES_SHOWN {
@@ -78,12 +68,7 @@ impl Checker<'_> {
         })
     }
 
-    fn check_size(
-        self,
-        keywords: &Map<String, Value>,
-        value: &Value,
-        path: ValuePath<'_>,
-    ) -> Result<(), Misfit> {
+    fn check_size(self, keywords: &Object, value: &Value) -> Checked {
         let (what, keys) = match value {
             Value::String(_) => ("characters", ["minLength", "maxLength"]),
             Value::Array(_) => ("items", ["minItems", "maxItems"]),
@@ -93,17 +78,17 @@ impl Checker<'_> {
         if least.is_some() || most.is_some() {
             let size = self.size(value)? as u64;
             if let Some(least) = least.filter(|least| size < *least) {
-                return self.wrong(|| format!("{path} has fewer than {least} {what}"));
+                return self.wrong(|path| format!("{path} has fewer than {least} {what}"));
             }
             if let Some(most) = most.filter(|most| size > *most) {
-                return self.wrong(|| format!("{path} has more than {most} {what}"));
+                return self.wrong(|path| format!("{path} has more than {most} {what}"));
             }
         }
         if let Value::Array(items) = value
             && keywords.get("uniqueItems") == Some(&Value::Bool(true))
             && let Some(index) = repeated(items, self.budget)?
         {
-            return self.wrong(|| format!("item {index} of {path} is repeated"));
+            return self.wrong(|path| format!("item {index} of {path} is repeated"));
         }
         Ok(())
     }
@@ -121,12 +106,7 @@ impl Checker<'_> {
         })
     }
 
-    fn check_number(
-        self,
-        keywords: &Map<String, Value>,
-        number: f64,
-        path: ValuePath<'_>,
-    ) -> Result<(), Misfit> {
+    fn check_number(self, keywords: &Object, number: f64) -> Checked {
         type Comparison = fn(&f64, &f64) -> bool;
         let bounds: [(_, Comparison, _); 4] = [
             ("minimum", f64::lt, "less than"),
@@ -138,7 +118,7 @@ impl Checker<'_> {
             if let Some(bound) = keywords.get(keyword).and_then(Value::as_f64)
                 && is_outside(&number, &bound)
             {
-                return self.wrong(|| format!("{path} is {relation} {bound}"));
+                return self.wrong(|path| format!("{path} is {relation} {bound}"));
             }
         }
         Ok(())

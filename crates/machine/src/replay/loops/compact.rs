@@ -44,7 +44,7 @@ impl Iterations {
         record.inbox_dropped = self.inbox_dropped;
         record.undo_begun = self.undos_dropped.begun;
         record.undone = self.undos_dropped.undone;
-        record.gaps = self.gaps.as_slice().to_vec();
+        record.gaps = self.gaps.0.clone();
     }
 
     /// Iterations that have ended, are old enough, and are not pinned.
@@ -132,7 +132,8 @@ impl Iterations {
         known.gone = joined(gone.chain(chosen.iter().map(single)).collect());
         let spans = gaps::joined(spans);
         self.gaps.add(&spans);
-        spans.iter().map(gaps::range).collect()
+        let range = |&Gap { first, last, .. }: &Gap| RecordRange { first, last };
+        spans.iter().map(range).collect()
     }
 
     /// Takes over the iterations that another executor dropped.

@@ -25,13 +25,9 @@ pub(super) enum Until {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Waiting(BTreeMap<OpId, (Location, Until)>);
+pub(super) struct Waiting(pub(super) BTreeMap<OpId, (Location, Until)>);
 
 impl Waiting {
-    pub(super) fn add(&mut self, op: OpId, location: Location, until: Until) {
-        self.0.insert(op, (location, until));
-    }
-
     fn find(&self, record: &LoopAdvanced, until: Until) -> Option<OpId> {
         let mut waiting = self.0.iter();
         let found = waiting.find(|(_, known)| known.0 == record.location && known.1 == until);
@@ -64,7 +60,7 @@ impl Loops {
         cx.position.advance_time(record.now);
         if record.durable {
             let until = Until::Durable(record.iteration);
-            self.waiting.add(op, record.location, until);
+            self.waiting.0.insert(op, (record.location, until));
             return None;
         }
         self.waiting.0.remove(&op);

@@ -1,17 +1,13 @@
 //! The gaps of a journal: which records were dropped, and the time of the run there.
 
 use everstep_model::record::Gap;
-use everstep_model::{RecordNumber, RecordRange, Timestamp};
+use everstep_model::{RecordNumber, Timestamp};
 
 /// Sorted gaps that do not touch each other.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Gaps(Vec<Gap>);
+pub(super) struct Gaps(pub(super) Vec<Gap>);
 
 impl Gaps {
-    pub(super) fn as_slice(&self) -> &[Gap] {
-        &self.0
-    }
-
     pub(super) fn add(&mut self, more: &[Gap]) {
         self.0.extend_from_slice(more);
         self.0 = joined(std::mem::take(&mut self.0));
@@ -44,13 +40,6 @@ pub(super) fn joined(mut gaps: Vec<Gap>) -> Vec<Gap> {
         touches
     });
     gaps
-}
-
-pub(super) fn range(gap: &Gap) -> RecordRange {
-    RecordRange {
-        first: gap.first,
-        last: gap.last,
-    }
 }
 
 #[cfg(test)]

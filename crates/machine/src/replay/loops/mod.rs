@@ -47,7 +47,7 @@ pub(super) struct Loops {
     waiting: Waiting,
     pub(super) earlier: EarlierLoops,
     resolved: ResolvedHere,
-    /// Whether iterations were dropped since [`Self::take_has_dropped`].
+    /// Whether iterations were dropped since `Replay::take_has_dropped`.
     pub(super) has_dropped: bool,
 }
 
@@ -211,7 +211,7 @@ impl Loops {
 
     fn wait(&mut self, location: &Location, until: Until, cx: &mut Context) -> OpId {
         let op = cx.operations.open(location.clone(), Kind::Loop);
-        self.waiting.add(op, location.clone(), until);
+        self.waiting.0.insert(op, (location.clone(), until));
         op
     }
 
@@ -274,10 +274,6 @@ impl Loops {
             Some(iteration) => self.earlier.has_called_in(&iteration),
             None => !cx.earlier.is_empty(),
         }
-    }
-
-    pub(super) fn take_has_dropped(&mut self) -> bool {
-        std::mem::take(&mut self.has_dropped)
     }
 
     pub(super) fn is_gone(&self, number: RecordNumber) -> bool {

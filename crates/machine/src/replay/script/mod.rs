@@ -10,8 +10,8 @@ use std::collections::{HashMap, VecDeque};
 use everstep_model::{Body, Entry, Location, RecordNumber};
 
 use super::divergence::{CallSite, Divergence};
+use difference::compare;
 pub(super) use difference::quoted;
-use difference::{Difference, difference};
 
 /// A line that the execution added and that is not in the journal yet.
 #[derive(Debug)]
@@ -57,22 +57,18 @@ impl Script {
             }
             return Ok(Line::New(body));
         };
-        let detail = match difference(&recorded, &body) {
-            None => {
-                self.keep_site(number, site);
-                return Ok(Line::Recorded(recorded));
-            }
-            Some(Difference::Operation) => None,
-            Some(Difference::Detail(detail)) => Some(detail),
-        };
-        Err(Box::new(Divergence {
-            record: Some(number),
-            recorded: named(&recorded),
-            called: named(&body),
-            called_site: site,
-            detail,
-            ..Divergence::default()
-        }))
+        if let Err(detail) = compare(&recorded, &body) {
+            return Err(Box::new(Divergence {
+                record: Some(number),
+                recorded: named(&recorded),
+                called: named(&body),
+                called_site: site,
+                detail,
+                ..Divergence::default()
+            }));
+        }
+        self.keep_site(number, site);
+        Ok(Line::Recorded(recorded))
     }
 
     /// Takes in a scripted record of the journal, from this execution or an earlier one.
@@ -124,7 +120,11 @@ impl Script {
     /// Checks that the code has reached a scripted record that is folded now.
     pub(super) fn check_reached(&self, number: RecordNumber) -> Result<(), Box<Divergence>> {
         match self.expected.front() {
-            Some((next, _)) if *next <= number => Err(self.unreached()),
+            Some((next, body)) if *next <= number => Err(Box::new(Divergence {
+                record: Some(*next),
+                recorded: named(body),
+                ..Divergence::default()
+            })),
             _ => Ok(()),
         }
     }
@@ -213,15 +213,6 @@ impl Script {
 
     pub(super) fn pop_expected(&mut self) -> Option<Body> {
         self.expected.pop_front().map(|(_, body)| body)
-    }
-
-    fn unreached(&self) -> Box<Divergence> {
-        let next = self.expected.front();
-        Box::new(Divergence {
-            record: next.map(|(number, _)| *number),
-            recorded: next.and_then(|(_, body)| named(body)),
-            ..Divergence::default()
-        })
     }
 }
 

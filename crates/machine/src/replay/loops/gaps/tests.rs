@@ -15,9 +15,9 @@ fn neighbours_become_one_gap_with_the_later_time() {
     let mut gaps = Gaps::default();
     gaps.add(&[gap(8, 9, 1), gap(1, 3, 7)]);
     gaps.add(&[gap(4, 6, 2)]);
-    assert_eq!(gaps.as_slice(), [gap(1, 6, 7), gap(8, 9, 1)]);
+    assert_eq!(gaps.0, [gap(1, 6, 7), gap(8, 9, 1)]);
     gaps.add(&[gap(7, 7, 3)]);
-    assert_eq!(gaps.as_slice(), [gap(1, 9, 7)]);
+    assert_eq!(gaps.0, [gap(1, 9, 7)]);
 }
 
 #[test]
