@@ -364,10 +364,10 @@ async fn until_a_call_waits(sql: &Client, installation: &Installation) {
 #[test]
 fn a_guard_on_a_row_of_a_removed_stream_sees_a_concurrent_deletion() {
     in_parallel(async {
-        use tokio_postgres::Client;
-
-        use crate::run::Run;
-        use crate::support::{Installation, Sender, create, in_parallel, number_of, records};
+        let installation = Installation::new();
+        let store = installation.store().await;
+        let (stream, key) = timer_of_a_removed_stream(&store).await;
+        let sql = installation.sql().await;
         sql.batch_execute("BEGIN; DELETE FROM rows WHERE kind = 1")
             .await
             .unwrap();
@@ -375,10 +375,7 @@ fn a_guard_on_a_row_of_a_removed_stream_sees_a_concurrent_deletion() {
         clear.guards.push(Guard::RowPresent(key.clone()));
         clear.rows.delete.push(key);
         let commit = tokio::spawn(async move { store.commit(&[clear.into()]).await });
-        use tokio_postgres::Client;
-
-        use crate::run::Run;
-        use crate::support::{Installation, Sender, create, in_parallel, number_of, records};
+        until_a_call_waits(&sql, &installation).await;
         sql.batch_execute("COMMIT").await.unwrap();
         let outcomes = commit.await.unwrap().unwrap();
         assert_eq!(outcomes, [Outcome::Refused(Refusal::RowAbsent)]);
