@@ -28,8 +28,8 @@ pub(crate) fn cursor(now: Timestamp, given: Option<u64>, random: u64) -> u64 {
 }
 
 /// Returns the tag of a read: the stream, the range of offsets, and whether the stream ended. The
-/// stream number distinguishes streams that had the same path one
-/// after the other. The tag of a journal includes the view.
+/// stream number distinguishes streams that had the same path one after the other. The tag of a
+/// journal includes the view.
 pub(crate) fn etag(info: &StreamInfo, view: Option<View>, from: Offset, chunk: &Chunk) -> String {
     let end = match (chunk.closed, chunk.up_to_date) {
         (true, _) => "c",

@@ -19,23 +19,27 @@ pub(super) async fn claim(
     let engine = &pool.engine;
     let mut timeout = engine.runtime().sleep(pool.claim_timeout());
     let mut closing = std::pin::pin!(engine.closing());
-    let mut has_ended = false;
-    loop {
+    let items = loop {
         // Registered before the items are read, so that later items wake the claim.
         let mut notified = std::pin::pin!(news.notified());
         notified.as_mut().enable();
         let items = pool.items(&id)?;
-        if !items.is_empty() || has_ended || engine.is_closing() {
+        if !items.is_empty() || engine.is_closing() {
             drop(waiting);
-            return Ok(Json(ClaimAnswer {
-                items,
-                now: pool.now(),
-                closing: engine.is_closing(),
-            }));
+            break items;
         }
         let ended = select(&mut timeout, &mut closing);
-        has_ended = matches!(select(notified, ended).await, Either::Right(_));
-    }
+        if let Either::Right(_) = select(notified, ended).await {
+            // A run may be assigned as long as the claim waits, so read the items after that.
+            drop(waiting);
+            break pool.items(&id)?;
+        }
+    };
+    Ok(Json(ClaimAnswer {
+        items,
+        now: pool.now(),
+        closing: engine.is_closing(),
+    }))
 }
 
 /// A waiting claim. Runs are assigned to a session only while one of its claims waits.

@@ -172,7 +172,7 @@ fn an_unusable_certificate_is_rejected_with_the_reason() {
     for (message, expected) in [
         (tls("", &one.key), "the certificate cannot be used"),
         (tls(&one.chain, ""), "the private key cannot be used"),
-        (tls(&one.chain, &other.key), "do not fit"),
+        (tls(&one.chain, &other.key), "do not match"),
     ] {
         assert!(message.contains(expected), "{message}");
     }
