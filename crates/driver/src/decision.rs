@@ -52,7 +52,7 @@ impl<H: Host> Driver<H> {
             return self.end_in_order(ending);
         }
         // What must be durable first resolves something.
-        if self.outbox.is_due_now() {
+        if self.unsent.is_due_now() {
             return Decision::None;
         }
         let undo = replay.status().rollback().state();
@@ -77,9 +77,9 @@ impl<H: Host> Driver<H> {
     fn end_in_order(&mut self, ending: Conclusion) -> Decision {
         let reason = ending.rollback_reason();
         let rolls_back = reason.is_some();
-        if rolls_back && !self.outbox.records().is_empty() {
+        if rolls_back && !self.unsent.records().is_empty() {
             // A result on its way to the journal may have to be undone too.
-            self.outbox.expedite();
+            self.unsent.expedite();
             return Decision::None;
         }
         let replay = &mut self.live.replay;

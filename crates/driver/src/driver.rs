@@ -12,12 +12,12 @@ use crate::conclusion::Conclusion;
 use crate::dry::Dry;
 use crate::execution::{Execution, Host};
 use crate::history::History;
-use crate::outbox::{Outbox, Wants};
 use crate::returned::Returned;
 use crate::setup::Setup;
 use crate::state::{
     CodeState, Driver, Leave, Look, LookPurpose, Offered, OnAnswer, Reading, Stage, Undoing,
 };
+use crate::unsent::{Unsent, Wants};
 
 impl<H: Host> Driver<H> {
     /// Begins an activation with the run's whole journal.
@@ -30,7 +30,7 @@ impl<H: Host> Driver<H> {
             code: CodeState::Absent,
             stage: Stage::Working,
             append: None,
-            outbox: Outbox::default(),
+            unsent: Unsent::default(),
             reading: Reading::Idle,
             undoing: Undoing::default(),
             leave: Leave::No,
@@ -142,7 +142,7 @@ impl<H: Host> Driver<H> {
         if let CodeState::IgnoresCancellation = self.code {
             self.live.replay.returned(None);
             self.code = CodeState::Returned(Returned::ignored_cancellation());
-            self.outbox.collect(&mut self.live.replay, self.now);
+            self.unsent.collect(&mut self.live.replay, self.now);
         }
         match self.live.replay.turn(self.now) {
             Turn::Start => {
@@ -151,7 +151,7 @@ impl<H: Host> Driver<H> {
             }
             Turn::Resolved(op, resolution) => return Action::Resolve(op, resolution),
             Turn::Idle => {
-                self.outbox.collect(&mut self.live.replay, self.now);
+                self.unsent.collect(&mut self.live.replay, self.now);
                 if self.live.take_cancellation() {
                     return Action::Cancel;
                 }
@@ -159,7 +159,7 @@ impl<H: Host> Driver<H> {
             Turn::Broken(failure) => {
                 self.drop_code();
                 self.code = CodeState::Broken(*failure);
-                self.outbox.collect(&mut self.live.replay, self.now);
+                self.unsent.collect(&mut self.live.replay, self.now);
             }
             Turn::Ended(_) => {
                 self.enter(Stage::Over);
@@ -193,7 +193,7 @@ impl<H: Host> Driver<H> {
             Stage::Searching(search) => search.dry.settled(),
             _ => {
                 self.live.forget_dropped();
-                self.outbox.collect(&mut self.live.replay, self.now);
+                self.unsent.collect(&mut self.live.replay, self.now);
                 let is_running = matches!(self.code, CodeState::Running);
                 if is_running && self.live.replay.status().ignores_cancellation() {
                     self.queue.push_back(Action::Drop(ExecutionKind::Live));
@@ -211,14 +211,14 @@ impl<H: Host> Driver<H> {
             _ => {
                 self.live.replay.returned(returned.error());
                 self.code = CodeState::Returned(returned);
-                self.outbox.collect(&mut self.live.replay, self.now);
+                self.unsent.collect(&mut self.live.replay, self.now);
             }
         }
     }
 
     /// Records that the flush interval has passed.
     pub fn flush(&mut self) {
-        self.outbox.flush();
+        self.unsent.flush();
     }
 
     /// Drops the code. Its open operations are not abandoned.
@@ -250,7 +250,7 @@ impl<H: Host> Driver<H> {
 
     /// Writes what is due.
     pub(crate) fn write(&mut self) -> Action {
-        match self.outbox.wants() {
+        match self.unsent.wants() {
             Wants::Nothing => Action::Wait,
             Wants::Timer => Action::Flush,
             Wants::Append => self.send(None, Then::Continue),
@@ -258,7 +258,7 @@ impl<H: Host> Driver<H> {
     }
 
     fn send(&mut self, closing: Option<Record>, then: Then) -> Action {
-        let (in_flight, append) = self.outbox.send(closing, then, &mut self.live.replay);
+        let (in_flight, append) = self.unsent.send(closing, then, &mut self.live.replay);
         self.append = Some(in_flight);
         Action::Append(append)
     }

@@ -20,7 +20,7 @@
 //!    `Replay::call` of [`Driver::current`].
 //! 2. Nothing is left to fold, so the step may begin. In Rust the step begins its work in the same
 //!    poll; other shells get [`Action::Begin`]. The end of the work is `Replay::complete_attempt`.
-//! 3. The shell reports [`Driver::settled`], and the driver takes the records into its outbox.
+//! 3. The shell reports [`Driver::settled`], and the driver takes over the records to send.
 //! 4. [`Driver::next`] lets the fold take its turn, which is idle, and decides: the result must be
 //!    durable before the code continues, so it returns [`Action::Append`].
 //! 5. The engine answers with [`Message::Appended`]. The fold gets the records, and the next action
@@ -52,7 +52,6 @@ mod execution;
 mod history;
 mod message;
 mod messages;
-mod outbox;
 mod reading;
 mod returned;
 mod second_look;
@@ -60,6 +59,7 @@ mod setup;
 mod state;
 mod undo_search;
 mod undoing;
+mod unsent;
 
 pub use everstep_machine::UndoEnd;
 

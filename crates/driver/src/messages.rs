@@ -6,8 +6,8 @@ use everstep_model::{Entry, Record, RecordNumber};
 use crate::append::Then;
 use crate::execution::Host;
 use crate::message::Message;
-use crate::outbox::is_progress;
 use crate::state::{Driver, Leave, OnAnswer, Stage};
+use crate::unsent::is_progress;
 
 impl<H: Host> Driver<H> {
     /// Takes in a message. What follows from it are the next actions.
@@ -61,7 +61,7 @@ impl<H: Host> Driver<H> {
             if in_flight.decides {
                 records.pop();
             }
-            self.outbox.put_back(records);
+            self.unsent.put_back(records);
             let outgoing = self.live.replay.outgoing();
             outgoing.put_back(in_flight.obsolete, in_flight.left);
         }
@@ -85,7 +85,7 @@ impl<H: Host> Driver<H> {
             self.read_whole();
         } else {
             self.extend(before.into_iter().chain(own));
-            self.outbox.reuse(records);
+            self.unsent.reuse(records);
         }
         match in_flight.then {
             Then::Continue | Then::GoOnAs(_) => match self.stage {

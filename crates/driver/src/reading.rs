@@ -117,7 +117,7 @@ impl<H: Host> Driver<H> {
         if std::mem::take(&mut self.undoing).attempt.is_some() {
             self.queue.push_back(Action::DropUndo);
         }
-        self.outbox.clear();
+        self.unsent.clear();
         self.offered = Offered::default();
         if let Some(history) = &mut self.history {
             *history = History::new(&[]);

@@ -17,7 +17,7 @@ impl<H: Host> Driver<H> {
         let Some(history) = &self.history else {
             return self.after_look(purpose);
         };
-        let journal = history.with(self.outbox.records());
+        let journal = history.with(self.unsent.records());
         let dry = Dry::new(&self.setup, journal);
         self.enter(Stage::Looking(Box::new(Look { dry, purpose })));
         self.continue_look()
@@ -95,7 +95,7 @@ fn site_of<H>(first: &Driver<H>, number: RecordNumber) -> Option<CallSite> {
     }
     let index = usize::try_from(number.0 - next.0).ok()?;
     let is_scripted = |record: &&Record| record.body.is_scripted();
-    let before = first.outbox.records().get(..index)?;
+    let before = first.unsent.records().get(..index)?;
     replay
         .script()
         .unrecorded_site(before.iter().filter(is_scripted).count())

@@ -11,9 +11,9 @@ use crate::conclusion::Conclusion;
 use crate::dry::Dry;
 use crate::execution::Execution;
 use crate::history::History;
-use crate::outbox::{InFlight, Outbox};
 use crate::returned::Returned;
 use crate::setup::Setup;
+use crate::unsent::{InFlight, Unsent};
 
 /// The state machine of one activation. See the crate's documentation.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub struct Driver<H> {
     pub(crate) code: CodeState,
     pub(crate) stage: Stage<H>,
     pub(crate) append: Option<InFlight>,
-    pub(crate) outbox: Outbox,
+    pub(crate) unsent: Unsent,
     pub(crate) reading: Reading,
     pub(crate) undoing: Undoing,
     pub(crate) leave: Leave,

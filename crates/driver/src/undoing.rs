@@ -36,7 +36,7 @@ impl<H: Host> Driver<H> {
             Missing::ForGood(halt) => return Some(self.conclude(Conclusion::Halted(halt))),
         }
         let start = self.live.replay.begin_undo().map(Box::new);
-        self.outbox.collect(&mut self.live.replay, self.now);
+        self.unsent.collect(&mut self.live.replay, self.now);
         self.undoing.attempt.clone_from(&start);
         start.map(Action::BeginUndo)
     }
@@ -48,7 +48,7 @@ impl<H: Host> Driver<H> {
         };
         self.now = now;
         self.live.replay.end_undo(&start, end, now);
-        self.outbox.collect(&mut self.live.replay, self.now);
+        self.unsent.collect(&mut self.live.replay, self.now);
     }
 
     /// Returns whether an undo is missing. The first time, earlier passes are searched for it.

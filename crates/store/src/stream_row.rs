@@ -49,7 +49,9 @@ pub struct ForkPoint {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProducerMark {
     pub id: String,
+    /// Rises with each restart of the producer.
     pub epoch: u64,
+    /// Counts the appends of the epoch, from 0.
     pub seq: u64,
 }
 

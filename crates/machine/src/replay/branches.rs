@@ -10,8 +10,8 @@ use super::call::{Call, check};
 use super::context::{Called, Context};
 use super::divergence::CallSite;
 use super::earlier_passes::Remembered;
+use super::event_queue::EventQueue;
 use super::execution::Replay;
-use super::mailbox::Mailbox;
 use super::operations::{Kind, OpId, Resolution};
 
 /// A call of a join or race.
@@ -81,19 +81,19 @@ impl Replay {
         };
         cx.add_line(won, Some(site))?;
         cx.outgoing.require_durable();
-        stop_losers(&location, &mut self.mailbox, cx);
+        stop_losers(&location, &mut self.event_queue, cx);
         Some(cx.operations.open(location, Kind::Race))
     }
 }
 
 /// Ends the waits of losing branches: they take no events until they are dropped.
-fn stop_losers(race: &Location, mailbox: &mut Mailbox, cx: &Context) {
+fn stop_losers(race: &Location, event_queue: &mut EventQueue, cx: &Context) {
     let inside = race.inner_scope();
     let waits = cx.operations.select(|operation| {
         matches!(operation.kind, Kind::Wait { .. }) && operation.location.scope.is_within(&inside)
     });
     for op in waits {
-        mailbox.forget(op);
+        event_queue.forget(op);
     }
 }
 

@@ -58,7 +58,7 @@ impl Replay {
             RemovedKind::Version => check(self, first_of(scope, name), "removed", site),
             _ => locate(self, scope, name, "removed", site),
         };
-        let others = (&self.loops, &mut self.mailbox);
+        let others = (&self.loops, &mut self.event_queue);
         let context = &mut self.context;
         self.removals.call(called?, kind, others, context)
     }

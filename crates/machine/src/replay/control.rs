@@ -13,7 +13,7 @@ use everstep_model::{Body, ErrorCode, Failure, Location, Payload, Timestamp};
 
 use super::children;
 use super::context::Context;
-use super::mailbox::Mailbox;
+use super::event_queue::EventQueue;
 use super::operations::{Kind, OpId, Resolution, StepFailure, StepPhase};
 use super::rollback::Rollback;
 use super::state::{Pause, Phase, cancelled, refused};
@@ -39,7 +39,7 @@ pub(super) fn is_pause_recorded(cx: &Context) -> bool {
 pub(super) fn cancel(
     record: CancelRequested,
     rollback: &Rollback,
-    mailbox: &mut Mailbox,
+    event_queue: &mut EventQueue,
     cx: &mut Context,
 ) {
     if cx.state.is_cancelled() || rollback.is_ending_decided() {
@@ -56,7 +56,7 @@ pub(super) fn cancel(
         | Kind::Refused => false,
     });
     for op in open {
-        withdraw(op, mailbox, cx);
+        withdraw(op, event_queue, cx);
         cx.operations.resolve(op, refused());
     }
 }
@@ -99,11 +99,11 @@ fn end_cancelled_step(op: OpId, cx: &mut Context) {
 pub(super) fn resolve_step(
     location: &Location,
     result: Payload,
-    mailbox: &mut Mailbox,
+    event_queue: &mut EventQueue,
     cx: &mut Context,
 ) {
     if let Some((op, _)) = cx.operations.step_at_mut(location) {
-        withdraw(op, mailbox, cx);
+        withdraw(op, event_queue, cx);
         cx.operations.resolve(op, Resolution::Completed(result));
     }
 }
@@ -112,7 +112,7 @@ pub(super) fn resolve_step(
 pub(super) fn force_failure(
     record: ForcedFailure,
     rollback: &Rollback,
-    mailbox: &mut Mailbox,
+    event_queue: &mut EventQueue,
     cx: &mut Context,
 ) {
     let Some(location) = record.location else {
@@ -134,7 +134,7 @@ pub(super) fn force_failure(
         // These wait for nothing but the journal.
         Kind::Race | Kind::Loop | Kind::Removed | Kind::Rollback | Kind::Refused => return,
     };
-    withdraw(op, mailbox, cx);
+    withdraw(op, event_queue, cx);
     cx.operations.resolve(op, resolution);
 }
 
@@ -153,10 +153,10 @@ pub(super) fn pass_deadline(deadline: Timestamp, rollback: &Rollback, cx: &mut C
 }
 
 /// Cleans up an operation that resolves for another reason than it waits for.
-fn withdraw(op: OpId, mailbox: &mut Mailbox, cx: &mut Context) {
+fn withdraw(op: OpId, event_queue: &mut EventQueue, cx: &mut Context) {
     if let Some(operation) = cx.operations.get(op) {
         cx.outgoing.obsolete.extend(operation.rows());
-        mailbox.forget(op);
+        event_queue.forget(op);
         children::give_up(op, cx);
     }
 }

@@ -8,8 +8,8 @@ use super::attempts::Attempts;
 use super::code::Code;
 use super::context::Context;
 use super::early_results::EarlyResults;
+use super::event_queue::EventQueue;
 use super::loops::Loops;
-use super::mailbox::Mailbox;
 use super::outgoing::Outgoing;
 use super::position::Position;
 use super::removals::Removals;
@@ -27,7 +27,7 @@ pub struct Replay {
     pub(super) names: Interner,
     pub(super) scopes: Scopes,
     pub(super) early: EarlyResults,
-    pub(super) mailbox: Mailbox,
+    pub(super) event_queue: EventQueue,
     /// Events that this pass of the function has replied to. Each is replied to once.
     pub(super) replies: HashSet<RecordNumber>,
     pub(super) loops: Loops,

@@ -45,7 +45,7 @@ pub(super) fn earlier_passes(journal: Vec<Entry>, replay: &mut Replay) -> Vec<En
 /// Takes in a record of an earlier pass, or of the pause before the next one.
 fn fold_earlier(entry: &Entry, replay: &mut Replay) {
     replay.loops.earlier.fold(&entry.record.body);
-    replay.context.earlier.fold(entry, &mut replay.mailbox);
+    replay.context.earlier.fold(entry, &mut replay.event_queue);
 }
 
 /// Folds one record. Returns whether the function starts.
@@ -105,7 +105,11 @@ fn fold_first(entry: &Entry, replay: &mut Replay) -> bool {
 
 fn fold_in_backoff(entry: Entry, replay: &mut Replay) -> bool {
     fold_earlier(&entry, replay);
-    let (mailbox, rollback, context) = (&mut replay.mailbox, &replay.rollback, &mut replay.context);
+    let (event_queue, rollback, context) = (
+        &mut replay.event_queue,
+        &replay.rollback,
+        &mut replay.context,
+    );
     match entry.record.body {
         Body::TimerFired(fired) if fired.purpose == TimerPurpose::ExecutionRetry => {
             context.run.retry_at = None;
@@ -122,7 +126,7 @@ fn fold_in_backoff(entry: Entry, replay: &mut Replay) -> bool {
             control::pass_deadline(passed.deadline, rollback, context);
         }
         Body::ForcedFailure(record) => {
-            control::force_failure(*record, rollback, mailbox, context);
+            control::force_failure(*record, rollback, event_queue, context);
         }
         body => context.state.fold(&body),
     }
@@ -131,7 +135,11 @@ fn fold_in_backoff(entry: Entry, replay: &mut Replay) -> bool {
 
 fn fold_running(entry: Entry, replay: &mut Replay) {
     let time = entry.record.time;
-    let (mailbox, rollback, context) = (&mut replay.mailbox, &replay.rollback, &mut replay.context);
+    let (event_queue, rollback, context) = (
+        &mut replay.event_queue,
+        &replay.rollback,
+        &mut replay.context,
+    );
     match entry.record.body {
         Body::StepStarted(record) => steps::fold_started(&record, context),
         Body::StepCompleted(record) => steps::fold_completed(record, context),
@@ -139,7 +147,7 @@ fn fold_running(entry: Entry, replay: &mut Replay) {
         Body::TimerFired(record) => fold_timer(&record, replay),
         Body::Event(record) => {
             let event = EventTaken::new(record, entry.number, time);
-            if let Some((op, events)) = mailbox.deliver(event) {
+            if let Some((op, events)) = event_queue.deliver(event) {
                 waits::resolve(op, events, context);
             }
         }
@@ -154,15 +162,15 @@ fn fold_running(entry: Entry, replay: &mut Replay) {
             let message = "the run is created twice";
             context.state.halt(Halt::Damaged(message.to_owned()));
         }
-        Body::CancelRequested(record) => control::cancel(record, rollback, mailbox, context),
+        Body::CancelRequested(record) => control::cancel(record, rollback, event_queue, context),
         Body::StepSkipped(record) => {
-            control::resolve_step(&record.location, record.result, mailbox, context);
+            control::resolve_step(&record.location, record.result, event_queue, context);
         }
         Body::StepEdited(record) => {
-            control::resolve_step(&record.location, record.result, mailbox, context);
+            control::resolve_step(&record.location, record.result, event_queue, context);
         }
         Body::ForcedFailure(record) => {
-            control::force_failure(*record, rollback, mailbox, context);
+            control::force_failure(*record, rollback, event_queue, context);
         }
         body if is_about_undo(&body) => fold_undo(&body, replay),
         // `turn` looks ahead for the end of a pause; a parked run continues when its code fits.
@@ -185,7 +193,7 @@ fn fold_timer(record: &TimerFired, replay: &mut Replay) {
             steps::fold_retry_timer(op, record.due, context);
         }
         (TimerPurpose::Wait, Kind::Wait { .. }) => {
-            waits::time_out(op, &mut replay.mailbox, context);
+            waits::time_out(op, &mut replay.event_queue, context);
         }
         (TimerPurpose::Rpc, Kind::Rpc { .. }) => rpcs::end(op, None, context),
         (TimerPurpose::Child, Kind::Child(_)) => {

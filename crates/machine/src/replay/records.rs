@@ -9,10 +9,10 @@ use super::code::Code;
 use super::context::Context;
 use super::divergence::Halt;
 use super::early_results::EarlyResults;
+use super::event_queue::EventQueue;
 use super::execution::Replay;
 use super::fold;
 use super::loops::Loops;
-use super::mailbox::Mailbox;
 use super::removals::Removals;
 use super::rollback::Rollback;
 use super::scopes::Scopes;
@@ -28,7 +28,7 @@ impl Replay {
             names: Interner::default(),
             scopes: Scopes::default(),
             early: EarlyResults::default(),
-            mailbox: Mailbox::default(),
+            event_queue: EventQueue::default(),
             replies: HashSet::new(),
             loops: Loops::default(),
             removals: Removals::default(),

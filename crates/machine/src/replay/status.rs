@@ -67,7 +67,7 @@ impl<'a> Status<'a> {
     /// Returns whether nothing waits for a poll of its own.
     pub(super) fn has_nothing_pending(self) -> bool {
         self.0.context.operations.pending.is_empty()
-            && !self.0.mailbox.has_matches()
+            && !self.0.event_queue.has_matches()
             && !self.0.early.has_due(&self.0.context)
     }
 

@@ -80,7 +80,7 @@ impl Replay {
             if context.position.unfolded.is_empty() {
                 return Some(Turn::Broken(failure.clone()));
             }
-        } else if let Some((op, events)) = self.mailbox.next_match() {
+        } else if let Some((op, events)) = self.event_queue.next_match() {
             waits::resolve(op, events, context);
             return None;
         }

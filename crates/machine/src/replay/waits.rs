@@ -6,8 +6,8 @@ use everstep_model::{Body, Name};
 use super::call::Call;
 use super::context::{Called, Context};
 use super::earlier_passes::Remembered;
+use super::event_queue::{EventQueue, WaitCall};
 use super::execution::Replay;
-use super::mailbox::{Mailbox, WaitCall};
 use super::operations::{EventTaken, Kind, OpId, Resolution};
 
 impl Call for WaitCall {
@@ -42,7 +42,7 @@ impl Call for WaitCall {
             deadline: recorded_deadline,
         };
         let op = cx.operations.open(location, kind);
-        replay.mailbox.wait(op, self);
+        replay.event_queue.wait(op, self);
         Some(op)
     }
 }
@@ -70,7 +70,7 @@ pub(super) fn resolve(op: OpId, events: Vec<EventTaken>, cx: &mut Context) {
     cx.operations.resolve(op, Resolution::Events(events));
 }
 
-pub(super) fn time_out(op: OpId, mailbox: &mut Mailbox, cx: &mut Context) {
-    mailbox.forget(op);
+pub(super) fn time_out(op: OpId, event_queue: &mut EventQueue, cx: &mut Context) {
+    event_queue.forget(op);
     resolve(op, Vec::new(), cx);
 }

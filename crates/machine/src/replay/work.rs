@@ -43,7 +43,7 @@ impl Replay {
         context.outgoing.obsolete.extend(operation.rows());
         match operation.kind {
             Kind::Step(step) => steps::abandon(operation.location, &step, context),
-            Kind::Wait { .. } => self.mailbox.forget(op),
+            Kind::Wait { .. } => self.event_queue.forget(op),
             Kind::Child(child) => children::leave(operation.location, &child, context),
             Kind::Loop => self.loops.forget(op),
             Kind::Removed => self.removals.forget(op),

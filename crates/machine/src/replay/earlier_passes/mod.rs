@@ -12,7 +12,7 @@ use everstep_model::record::{
 };
 use everstep_model::{Body, Entry, Location, Name, Payload, Timestamp};
 
-use super::mailbox::Mailbox;
+use super::event_queue::EventQueue;
 use super::operations::{EventTaken, Resolution};
 pub(super) use child::{Again, EarlierChild};
 
@@ -68,7 +68,7 @@ impl EarlierPasses {
     }
 
     /// Takes in a record of an earlier pass, or of the pause before the next one.
-    pub(super) fn fold(&mut self, entry: &Entry, mailbox: &mut Mailbox) {
+    pub(super) fn fold(&mut self, entry: &Entry, event_queue: &mut EventQueue) {
         let body = &entry.record.body;
         match body {
             Body::StepStarted(r) => self.put(&r.location, Remembered::Attempted(r.attempt)),
@@ -89,9 +89,9 @@ impl EarlierPasses {
             Body::Waiting(r) => self.open(&r.location, body, r.deadline),
             Body::RpcRequested(r) => self.open(&r.location, body, r.deadline),
             Body::Event(r) => {
-                mailbox.deliver(EventTaken::new(r.clone(), entry.number, entry.record.time));
+                event_queue.deliver(EventTaken::new(r.clone(), entry.number, entry.record.time));
             }
-            Body::WaitCompleted(r) => self.fold_wait_completed(r, mailbox),
+            Body::WaitCompleted(r) => self.fold_wait_completed(r, event_queue),
             Body::WaitTimedOut(r) => self.put(&r.location, waited(Vec::new())),
             Body::RpcAnswered(r) => self.fold_answer(&r.location, Some(r.answer.clone())),
             Body::RpcCompleted(r) if r.timed_out => self.fold_answer(&r.location, None),
@@ -136,9 +136,9 @@ impl EarlierPasses {
         }
     }
 
-    fn fold_wait_completed(&mut self, record: &WaitCompleted, mailbox: &mut Mailbox) {
+    fn fold_wait_completed(&mut self, record: &WaitCompleted, event_queue: &mut EventQueue) {
         let numbers = record.events.iter();
-        let events = numbers.filter_map(|event| mailbox.take_number(*event));
+        let events = numbers.filter_map(|event| event_queue.take_number(*event));
         self.put(&record.location, waited(events.collect()));
     }
 

@@ -15,8 +15,8 @@ use everstep_model::{Body, Location, RecordNumber};
 
 use super::context::{Called, Context};
 use super::divergence::{Divergence, Halt};
+use super::event_queue::EventQueue;
 use super::loops::Loops;
-use super::mailbox::Mailbox;
 use super::operations::{Kind, Obsolete, OpId, Resolution};
 use super::outgoing::LeftChild;
 use super::script::named;
@@ -60,7 +60,7 @@ impl Removals {
         &mut self,
         called: Called,
         kind: RemovedKind,
-        (loops, mailbox): (&Loops, &mut Mailbox),
+        (loops, event_queue): (&Loops, &mut EventQueue),
         cx: &mut Context,
     ) -> Option<PassRemoved> {
         let location = &called.location;
@@ -85,7 +85,7 @@ impl Removals {
         }
         for (_, body) in &past.lines {
             if let Body::WaitCompleted(record) = body {
-                mailbox.reserve(&record.events);
+                event_queue.reserve(&record.events);
             }
         }
         let end = End::of(location, kind, &past);

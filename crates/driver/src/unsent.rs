@@ -23,12 +23,12 @@ enum Due {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Outbox {
+pub(crate) struct Unsent {
     records: Vec<Record>,
     due: Due,
 }
 
-/// What the driver must do for the outbox.
+/// What the driver must do with unsent records.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Wants {
     Nothing,
@@ -36,7 +36,7 @@ pub(crate) enum Wants {
     Append,
 }
 
-impl Outbox {
+impl Unsent {
     /// Takes the outgoing records of the fold.
     pub(crate) fn collect(&mut self, replay: &mut Replay, now: Timestamp) {
         let outgoing = replay.outgoing();

@@ -22,7 +22,7 @@ pub struct WaitCall {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Mailbox {
+pub(super) struct EventQueue {
     buffered: HashMap<Name, VecDeque<EventTaken>>,
     /// In the order of their calls.
     waits: BTreeMap<OpId, WaitCall>,
@@ -32,7 +32,7 @@ pub(super) struct Mailbox {
     matches: VecDeque<OpId>,
 }
 
-impl Mailbox {
+impl EventQueue {
     /// Delivers an event. Returns the wait that takes it, or `None` if the event is buffered.
     pub(super) fn deliver(&mut self, event: EventTaken) -> Option<(OpId, Vec<EventTaken>)> {
         if self.reserved.remove(&event.number) {
