@@ -111,7 +111,7 @@ impl Interpreter {
                     fails: false,
                 };
                 let input = Payload::from_value(&program)?;
-                let child = ctx.child_by_name(PROGRAM, input).place(&location);
+                let child = ctx.child_by_name(PROGRAM, input).name(&location);
                 child.id(child_id(&self.run, &location)).await?.decode()?
             }
             Op::Event => {

@@ -292,7 +292,7 @@ pub(crate) fn decode<T: DeserializeOwned>(
 }
 
 pub(crate) fn undecodable(what: &str, error: &PayloadError) -> Error {
-    let message = format!("{what} does not fit its type: {error}");
+    let message = format!("{what} does not match its type: {error}");
     Error::permanent(ErrorCode::Undecodable, message)
 }
 

@@ -62,7 +62,7 @@ crate::words! {
         RunCancelled = "run_cancelled",
         /// The awaited run was terminated.
         RunTerminated = "run_terminated",
-        /// The awaited run failed and so did its rollback.
+        /// The awaited run failed, and its rollback failed too.
         RollbackFailed = "rollback_failed",
         /// The run was taken over too often without progress.
         NoProgress = "no_progress",

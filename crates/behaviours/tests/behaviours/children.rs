@@ -97,7 +97,7 @@ fn a_child_can_be_named_and_tagged_and_started_by_name() {
     for_each_store(async |store: &TestStore| {
         let parent = |ctx: Ctx, _: ()| async move {
             let child = ctx.child_by_name("double", json(&4)).id("mine").tag("red");
-            child.place("the child").await
+            child.name("the child").await
         };
         let test = store
             .engine()
@@ -358,7 +358,7 @@ fn a_waiting_parent_shows_its_child() {
 fn a_second_pass_takes_the_results_of_children_and_restarts_abandoned_ones() {
     for_each_store(async |store: &TestStore| {
         let parent = |ctx: Ctx, _: ()| async move {
-            let first = ctx.child::<Double>(&1).place("kept").await?;
+            let first = ctx.child::<Double>(&1).name("kept").await?;
             let fails = async {
                 ctx.sleep("a while", secs(1)).await?;
                 match ctx.metadata().attempt {
@@ -366,7 +366,7 @@ fn a_second_pass_takes_the_results_of_children_and_restarts_abandoned_ones() {
                     _ => Ok(()),
                 }
             };
-            let given_up = ctx.child::<Double>(&first).place("given up");
+            let given_up = ctx.child::<Double>(&first).name("given up");
             let (second, ()) = futures_util::future::try_join(given_up, fails).await?;
             Ok(second)
         };

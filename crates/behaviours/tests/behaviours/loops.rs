@@ -418,7 +418,7 @@ fn a_recorded_state_that_no_longer_fits_is_a_clear_error() {
         test.reach(&run, RunStatus::Diverged).await;
         let why = run.why().await.unwrap().to_string();
         assert!(
-            why.contains("state of loop `loop` does not fit its type"),
+            why.contains("state of loop `loop` does not match its type"),
             "{why}"
         );
     });

@@ -86,7 +86,7 @@ async fn old(ctx: &Ctx, kind: RemovedKind) -> Result<()> {
         }
         RemovedKind::Child => {
             let child = ctx.child_by_name("nap", Payload::null()).id("child");
-            child.place("old").timeout(hours(20)).await?;
+            child.name("old").timeout(hours(20)).await?;
         }
         RemovedKind::Send => ctx.send_by_name("nobody", "hello", Payload::null())?,
         RemovedKind::Note => ctx.note("old"),

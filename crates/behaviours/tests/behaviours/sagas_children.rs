@@ -129,7 +129,7 @@ fn the_undo_of_a_child_receives_its_run_and_the_reason_and_is_retried() {
             async move {
                 ctx.child_by_name("ship", json("lamp"))
                     .id("s-1")
-                    .place("parcel")
+                    .name("parcel")
                     .undo_with(move |undo| async move {
                         let run = undo.child.as_ref().unwrap().to_string();
                         let (why, key) = (undo.failure.message.clone(), undo.idempotency_key());

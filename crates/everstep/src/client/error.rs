@@ -186,7 +186,7 @@ pub enum WaitError {
     },
     #[error("the run did not end within {0:?}; it continues")]
     TimedOut(Duration),
-    #[error("the result of the run does not fit its type: {0}")]
+    #[error("the result of the run does not match its type: {0}")]
     Output(#[source] PayloadError),
     /// The run could not be started; only [`Client::start_and_wait`](crate::Client::start_and_wait)
     /// returns this.

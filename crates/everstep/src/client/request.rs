@@ -22,7 +22,7 @@ pub enum RequestError {
     /// The run keeps the event, and may still act on it.
     #[error("no reply within {0:?}; the run keeps the event")]
     TimedOut(Duration),
-    #[error("the answer does not fit its type: {0}")]
+    #[error("the reply does not match its type: {0}")]
     Reply(#[source] PayloadError),
     #[error(transparent)]
     Send(#[from] SendError),

@@ -40,7 +40,7 @@ impl<W> Ctx<W> {
 pub struct Child<T, Form = Required> {
     handle: Handle,
     workflow: String,
-    place: Option<String>,
+    name: Option<String>,
     id: Option<String>,
     input: Option<Result<Payload, PayloadError>>,
     tags: Vec<String>,
@@ -60,7 +60,7 @@ impl<T> Child<T> {
         Self {
             handle: Handle::new(ctx, site),
             workflow: workflow.to_owned(),
-            place: None,
+            name: None,
             id: None,
             input: Some(input),
             tags: Vec::new(),
@@ -80,8 +80,8 @@ impl<T> Child<T> {
 
     /// Sets the name of the child's location. The default is the name of its workflow, so it is counted together with other
     /// children of that workflow.
-    pub fn place(mut self, name: impl Into<String>) -> Self {
-        self.place = Some(name.into());
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
         self
     }
 
@@ -134,7 +134,7 @@ impl<T> Child<T> {
         Child {
             handle: self.handle,
             workflow: self.workflow,
-            place: self.place,
+            name: self.name,
             id: self.id,
             input: self.input,
             tags: self.tags,
@@ -192,10 +192,10 @@ impl<T: DeserializeOwned, Form> Child<T, Form> {
     fn poll_output(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<T>>> {
         let call = self.take_call();
         let is_new = call.is_some();
-        let place = self.place.as_deref().unwrap_or(&self.workflow);
+        let name = self.name.as_deref().unwrap_or(&self.workflow);
         let resolved = self.handle.poll_with(context, |replay, scope, site| {
-            let (place, call) = (replay.name(place)?, call.transpose()?);
-            Ok(call.and_then(|call| replay.call(scope, &place, call, site)))
+            let (name, call) = (replay.name(name)?, call.transpose()?);
+            Ok(call.and_then(|call| replay.call(scope, &name, call, site)))
         });
         if is_new {
             self.give_undo();
@@ -261,10 +261,10 @@ impl<T> Future for Child<T, Detached> {
             )));
         }
         let mut started = None;
-        let place = self.place.clone().unwrap_or_else(|| self.workflow.clone());
+        let name = self.name.clone().unwrap_or_else(|| self.workflow.clone());
         let polled = self.handle.poll_with(context, |replay, scope, site| {
-            let place = replay.name(&place)?;
-            started = replay.call(scope, &place, DetachedChild(call), site);
+            let name = replay.name(&name)?;
+            started = replay.call(scope, &name, DetachedChild(call), site);
             Ok(None)
         });
         if let Poll::Ready(Err(error)) = polled {

@@ -196,7 +196,7 @@ async fn run_child(ctx: &Ctx<AnyEvent>, op: &Op, env: &Env, location: &str) -> R
         _ => return Ok(Seen::Nothing),
     };
     let child = ctx.child_by_name("leaf", Payload::from_value(&(takes_ms, fails))?);
-    let mut child = child.place(location);
+    let mut child = child.name(location);
     if can_be_undone {
         let (env, run) = (env.clone(), ctx.metadata());
         let value = value_of(run.id.as_str(), location);

@@ -133,7 +133,10 @@ pub(crate) fn outcome_of(end: &Body) -> Option<ChildOutcome> {
         Body::Completed(end) => ChildOutcome::Completed(end.result.clone()),
         Body::Failed(end) => ChildOutcome::Failed(shortened(&end.error)),
         Body::RollbackFailed(end) => {
-            let message = format!("it failed and so did its rollback: {}", end.rollback_error);
+            let message = format!(
+                "it failed, and its rollback failed too: {}",
+                end.rollback_error
+            );
             let failure = Failure::new(ErrorCode::RollbackFailed, message);
             ChildOutcome::Failed(failure.caused_by(shortened(&end.error)))
         }

@@ -31,7 +31,7 @@ impl<W: Simulated, World> SimulatedRun<'_, W, World> {
     pub fn output(&self) -> Result<W::Output, &WaitError> {
         let decode = |payload: &Payload| match payload.decode() {
             Ok(output) => output,
-            Err(error) => panic!("the result of the run does not fit its type: {error}"),
+            Err(error) => panic!("the result of the run does not match its type: {error}"),
         };
         self.final_state.result.as_ref().map(decode)
     }
