@@ -12,7 +12,7 @@ use crate::scenario::WORKFLOW;
 /// How often a client polls before it gives up.
 const LOOKS_MAX: u32 = 200;
 /// The maximum delay between two polls.
-const LOOK_EVERY_MAX: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL_MAX: Duration = Duration::from_secs(1);
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Ping(pub(crate) u32);
@@ -83,7 +83,7 @@ impl Patience {
                 "the run makes no progress: {why}"
             )));
         }
-        let pause = millis(1 << self.looks.min(10)).min(LOOK_EVERY_MAX);
+        let pause = millis(1 << self.looks.min(10)).min(CHECK_INTERVAL_MAX);
         self.looks += 1;
         outside.sleep(pause).await;
         Ok(())

@@ -258,13 +258,19 @@ impl Engine {
     /// Subscribes to the emissions of workflows.
     #[must_use]
     pub fn emissions(&self) -> Emissions {
-        Feed(self.core.parts.post_commit.emissions.subscribe())
+        Feed {
+            receiver: self.core.parts.post_commit.emissions.subscribe(),
+            items: "emissions",
+        }
     }
 
     /// Subscribes to the ends of runs.
     #[must_use]
     pub fn endings(&self) -> Endings {
-        Feed(self.core.parts.post_commit.endings.subscribe())
+        Feed {
+            receiver: self.core.parts.post_commit.endings.subscribe(),
+            items: "ends of runs",
+        }
     }
 
     /// Returns a run that has ended. `None` if it was deleted since.

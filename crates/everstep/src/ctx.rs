@@ -92,6 +92,29 @@ impl<W> Ctx<W> {
     /// durable, and events to one run arrive in the order they were sent. An event to a run that has ended or does not exist
     /// has no effect.
     ///
+    /// ```
+    /// # use everstep::{Accepts, Ctx, Event, Result, RunId, Workflow};
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Approval;
+    /// # impl Event for Approval { const NAME: &'static str = "approval"; }
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Refund;
+    /// # impl Event for Refund { const NAME: &'static str = "refund"; }
+    /// # struct Payment;
+    /// # impl Workflow for Payment {
+    /// #     const NAME: &'static str = "payment";
+    /// #     type Input = ();
+    /// #     type Output = ();
+    /// #     async fn run(&self, _: Ctx<Self>, _: ()) -> Result<()> { Ok(()) }
+    /// # }
+    /// impl Accepts<Approval> for Payment {}
+    ///
+    /// fn approve(ctx: &Ctx, payment: &RunId) -> Result<()> {
+    ///     ctx.send::<Payment, _>(payment, &Approval)
+    /// }
+    /// ```
+    ///
     /// An event that the other workflow does not accept does not compile:
     ///
     /// ```compile_fail,E0277
@@ -113,7 +136,6 @@ impl<W> Ctx<W> {
     /// impl Accepts<Approval> for Payment {}
     ///
     /// fn refund(ctx: &Ctx, payment: &RunId) -> Result<()> {
-    ///     ctx.send::<Payment, _>(payment, &Approval)?;
     ///     ctx.send::<Payment, _>(payment, &Refund) // the trait bound `Payment: Accepts<Refund>` is not satisfied
     /// }
     /// ```

@@ -16,6 +16,25 @@ async fn three_steps(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
     Ok(a + b + c)
 }
 
+#[test]
+fn the_last_value_of_each_option_of_a_fork_counts() {
+    for_each_store(async |store| {
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", three_steps))
+            .start()
+            .await;
+        let run = start(&test).await;
+        assert_eq!(output::<u32>(&run).await, 111);
+        let fork = run.fork().id("").at("").id("f").at("b");
+        let fork = fork.with_result(&30).with_result(&20).await.unwrap();
+        assert_eq!(fork.id().as_str(), "f");
+        assert_eq!(output::<u32>(&fork).await, 221);
+        assert!(run.fork().id("g").id("").await.is_err());
+        assert!(run.fork().at("b").at("").await.is_err());
+    });
+}
+
 // B151
 #[test]
 fn a_fork_has_all_earlier_results_and_does_not_change_the_original() {

@@ -1,9 +1,12 @@
 //! Starting runs: identity, idempotency, unknown workflows and versions.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use everstep::journal::Body;
+use everstep::testing::VirtualRuntime;
 use everstep::{Ctx, ErrorCode, Result, RunStatus, Workflow, Workflows, hours, minutes, secs};
+use everstep_store::MemoryStore;
 use futures_util::future::join_all;
 
 use crate::support::{Ping, for_each_store, json, ok, output, ping, restart, start, start_with};
@@ -36,6 +39,36 @@ fn one_id_is_one_run_however_often_it_is_started() {
         let run = start_with(&test, &99).await;
         assert!(!run.created(), "not even when it is over");
         assert_eq!(test.calls("work"), 1);
+    });
+}
+
+#[test]
+fn the_last_id_of_a_start_counts() {
+    for_each_store(async |store| {
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", once))
+            .start()
+            .await;
+        let start = test.start_by_name("w", json(&7)).idempotency_key("secret");
+        let start = start.id("").id("r");
+        assert_eq!(format!("{start:?}"), "StartRun(w)");
+        assert_eq!(start.await.unwrap().id().as_str(), "r");
+        let start = test.start_by_name("w", json(&7)).id("r").id("");
+        assert!(start.await.is_err());
+    });
+}
+
+#[test]
+fn a_redeployment_keeps_the_storage() {
+    for_each_store(async |store| {
+        let workflows = || Workflows::new().function("w", once);
+        let mut test = store.engine().workflows(workflows()).start().await;
+        drop(start_with(&test, &1).await);
+        let other = Arc::new(MemoryStore::new(Arc::new(VirtualRuntime::new(1))));
+        test.redeploy(|setup| setup.workflows(workflows()).store(other))
+            .await;
+        assert!(!start_with(&test, &1).await.created());
     });
 }
 

@@ -33,17 +33,20 @@ pub type Endings = Feed<Ending>;
 
 /// Items that are published on this engine. Best effort: a slow subscriber misses some.
 #[derive(Debug)]
-pub struct Feed<T>(pub(crate) broadcast::Receiver<T>);
+pub struct Feed<T> {
+    pub(crate) receiver: broadcast::Receiver<T>,
+    /// What the items are, for the log.
+    pub(crate) items: &'static str,
+}
 
 impl<T: Clone> Feed<T> {
     /// Returns the next item. `None` when the engine was dropped.
     pub async fn next(&mut self) -> Option<T> {
         loop {
-            match self.0.recv().await {
+            match self.receiver.recv().await {
                 Ok(item) => return Some(item),
                 Err(RecvError::Lagged(missed)) => {
-                    let items = std::any::type_name::<T>();
-                    tracing::warn!(missed, items, "slow subscriber missed items");
+                    tracing::warn!(missed, "slow subscriber missed {}", self.items);
                 }
                 Err(RecvError::Closed) => return None,
             }

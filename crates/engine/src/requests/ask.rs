@@ -4,6 +4,7 @@
 //! if its loop drops it (`limits::REPLY_KEPT`). If that generation ends without a reply and the
 //! next one inherits the event, the reply may be in the next; the sender's id identifies the event.
 
+use std::fmt;
 use std::sync::Arc;
 
 use everstep_model::{Body, Entry, Generation, Payload, RecordNumber, RunId};
@@ -96,5 +97,14 @@ impl PendingReply {
         self.event = event.number;
         self.generation = next;
         Ok(true)
+    }
+}
+
+impl fmt::Debug for PendingReply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PendingReply")
+            .field("run", &self.run)
+            .field("sent", &self.sent)
+            .finish_non_exhaustive()
     }
 }

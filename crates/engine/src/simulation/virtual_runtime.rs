@@ -18,6 +18,9 @@ use crate::runtime::Runtime;
 /// The time at which virtual clocks start: 2026-01-01 UTC.
 const START: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
+/// The number of sleeps in progress, by their length.
+type Sleeps = Arc<Mutex<BTreeMap<Duration, usize>>>;
+
 /// Time, randomness and tasks of one process on a paused tokio runtime. The same seed gives the same
 /// random numbers.
 #[derive(Debug)]
@@ -29,8 +32,7 @@ pub struct VirtualRuntime {
     clock_error: Arc<AtomicI64>,
     /// None once the process has crashed.
     tasks: Mutex<Option<JoinSet<()>>>,
-    /// By length: one reference is held here, and one by each sleep in progress.
-    sleeps: Mutex<BTreeMap<Duration, Arc<()>>>,
+    sleeps: Sleeps,
 }
 
 impl VirtualRuntime {
@@ -46,7 +48,7 @@ impl VirtualRuntime {
             draws: AtomicU64::new(seed),
             clock_error: Arc::default(),
             tasks: Mutex::new(Some(JoinSet::new())),
-            sleeps: Mutex::default(),
+            sleeps: Arc::default(),
         }
     }
 
@@ -67,7 +69,7 @@ impl VirtualRuntime {
             draws: AtomicU64::new(self.draws.load(Ordering::Relaxed)),
             clock_error: self.clock_error.clone(),
             tasks: Mutex::new(Some(JoinSet::new())),
-            sleeps: Mutex::default(),
+            sleeps: Arc::default(),
         }
     }
 
@@ -80,9 +82,7 @@ impl VirtualRuntime {
     /// Returns the number of sleeps of this length that are neither over nor dropped.
     #[must_use]
     pub fn pending_sleeps(&self, length: Duration) -> usize {
-        let sleeps = lock(&self.sleeps);
-        let sleeping = sleeps.get(&length);
-        sleeping.map_or(0, |sleeping| Arc::strong_count(sleeping) - 1)
+        lock(&self.sleeps).get(&length).copied().unwrap_or_default()
     }
 }
 
@@ -97,7 +97,7 @@ impl Clock for VirtualRuntime {
 impl Runtime for VirtualRuntime {
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
         let sleep = tokio::time::sleep(duration);
-        let pending = lock(&self.sleeps).entry(duration).or_default().clone();
+        let pending = PendingSleep::new(&self.sleeps, duration);
         Box::pin(async move {
             sleep.await;
             drop(pending);
@@ -121,5 +121,33 @@ impl Runtime for VirtualRuntime {
 
     fn spawn_committer(&self, task: BoxFuture<'static, ()>) {
         self.spawn(task);
+    }
+}
+
+/// Counts a sleep until it is dropped.
+struct PendingSleep {
+    sleeps: Sleeps,
+    length: Duration,
+}
+
+impl PendingSleep {
+    fn new(sleeps: &Sleeps, length: Duration) -> Self {
+        *lock(sleeps).entry(length).or_default() += 1;
+        Self {
+            sleeps: sleeps.clone(),
+            length,
+        }
+    }
+}
+
+impl Drop for PendingSleep {
+    fn drop(&mut self) {
+        let mut sleeps = lock(&self.sleeps);
+        if let Some(count) = sleeps.get_mut(&self.length) {
+            *count -= 1;
+            if *count == 0 {
+                sleeps.remove(&self.length);
+            }
+        }
     }
 }

@@ -235,7 +235,33 @@ impl<W: Workflow> Handle<W> {
         result.decode().map_err(WaitError::Output)
     }
 
-    /// Sends an event. An event that the workflow does not accept does not compile:
+    /// Sends an event.
+    ///
+    /// ```
+    /// # use everstep::{Accepts, Ctx, Event, Handle, Result, Workflow};
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Approval;
+    /// # impl Event for Approval { const NAME: &'static str = "approval"; }
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Refund;
+    /// # impl Event for Refund { const NAME: &'static str = "refund"; }
+    /// struct Payment;
+    /// impl Accepts<Approval> for Payment {}
+    /// # impl Workflow for Payment {
+    /// #     const NAME: &'static str = "payment";
+    /// #     type Input = ();
+    /// #     type Output = ();
+    /// #     async fn run(&self, _: Ctx<Self>, _: ()) -> Result<()> { Ok(()) }
+    /// # }
+    ///
+    /// async fn approve(run: Handle<Payment>) -> Result<()> {
+    ///     run.send(&Approval).await?;
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// An event that the workflow does not accept does not compile:
     ///
     /// ```compile_fail,E0277
     /// # use everstep::{Accepts, Ctx, Event, Handle, Result, Workflow};
@@ -256,7 +282,6 @@ impl<W: Workflow> Handle<W> {
     /// # }
     ///
     /// async fn refund(run: Handle<Payment>) -> Result<()> {
-    ///     run.send(&Approval).await?;
     ///     run.send(&Refund).await?; // the trait bound `Payment: Accepts<Refund>` is not satisfied
     ///     Ok(())
     /// }

@@ -16,11 +16,12 @@ use crate::workflow::Workflow;
 
 /// A run to start.
 #[must_use = "nothing is started until it is awaited"]
-#[derive(Debug)]
 pub struct StartRun<W> {
     client: Client,
+    workflow: String,
     start: Result<Start, StartError>,
-    workflow: PhantomData<fn() -> W>,
+    id: Option<String>,
+    typed: PhantomData<fn() -> W>,
 }
 
 impl Client {
@@ -63,20 +64,17 @@ impl<W> StartRun<W> {
         let start = || Ok(Start::new(Name::new(workflow)?, input?));
         Self {
             client: client.clone(),
+            workflow: workflow.to_owned(),
             start: start(),
-            workflow: PhantomData,
+            id: None,
+            typed: PhantomData,
         }
     }
 
     /// Sets the id of the run. Starts with the same id return the same run, with its first input.
     pub fn id(mut self, id: impl Into<String>) -> Self {
-        match RunId::new(id.into()) {
-            Ok(id) => self.change(|start| start.id = Some(id)),
-            Err(error) => {
-                self.start = self.start.and(Err(error.into()));
-                self
-            }
-        }
+        self.id = Some(id.into());
+        self
     }
 
     /// Adds a tag for lists and filters.
@@ -118,11 +116,13 @@ impl<W> StartRun<W> {
 
     async fn run(self) -> Result<RunHandle, StartError> {
         let port = self.client.port;
+        let mut start = self.start?;
+        start.id = self.id.map(RunId::new).transpose()?;
         let StartedRun {
             run,
             created,
             stream,
-        } = port.start(self.start?).await?;
+        } = port.start(start).await?;
         Ok(RunHandle::new(port, run, created, stream))
     }
 }
@@ -142,5 +142,11 @@ impl IntoFuture for StartRun<()> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(self.run())
+    }
+}
+
+impl<W> std::fmt::Debug for StartRun<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "StartRun({})", self.workflow)
     }
 }

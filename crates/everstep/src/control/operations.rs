@@ -78,70 +78,39 @@ impl RunHandle {
     }
 }
 
-impl<V> ControlRequest<V> {
-    /// Changes the command, unless an option was invalid.
-    fn change(mut self, change: impl FnOnce(&mut Command) -> Result<(), ControlError>) -> Self {
-        if let Ok(command) = &mut self.command
-            && let Err(error) = change(command)
-        {
-            self.command = Err(error);
-        }
-        self
-    }
-
-    fn set_result<T: Serialize + ?Sized>(self, result: &T) -> Self {
-        self.change(|command| {
-            let result = Payload::from_value(result)?;
-            match command {
-                Command::Settle(_, Settlement::Skip(skipped)) => *skipped = result,
-                Command::RestartFrom { edited, .. } | Command::Fork { edited, .. } => {
-                    *edited = Some(result);
-                }
-                Command::Settle(..) | Command::Control(_) => {}
-            }
-            Ok(())
-        })
-    }
-}
-
 impl ControlRequest<SkipStep> {
     /// Sets the result of the step.
-    pub fn result<T: Serialize + ?Sized>(self, result: &T) -> Self {
-        self.set_result(result)
+    pub fn result<T: Serialize + ?Sized>(mut self, result: &T) -> Self {
+        self.options.result = Some(Payload::from_value(result));
+        self
     }
 }
 
 impl ControlRequest<RestartFrom> {
     /// Sets the result of the operation, which must be a step. The step is not executed again.
-    pub fn with_result<T: Serialize + ?Sized>(self, result: &T) -> Self {
-        self.set_result(result)
+    pub fn with_result<T: Serialize + ?Sized>(mut self, result: &T) -> Self {
+        self.options.result = Some(Payload::from_value(result));
+        self
     }
 }
 
 impl ControlRequest<Fork> {
     /// Sets the id of the new run. The default is random. Repeating the same fork returns the same run.
-    pub fn id(self, new: impl AsRef<str>) -> Self {
-        self.change(|command| {
-            if let Command::Fork { id, .. } = command {
-                *id = Some(RunId::new(new)?);
-            }
-            Ok(())
-        })
+    pub fn id(mut self, id: impl AsRef<str>) -> Self {
+        self.options.id = Some(RunId::new(id));
+        self
     }
 
     /// Sets the operation before which the copy ends. An operation inside a loop stands for the whole loop.
-    pub fn at(self, operation: impl AsRef<str>) -> Self {
-        self.change(|command| {
-            if let Command::Fork { at, .. } = command {
-                *at = Some(location(operation.as_ref())?);
-            }
-            Ok(())
-        })
+    pub fn at(mut self, operation: impl AsRef<str>) -> Self {
+        self.options.at = Some(location(operation.as_ref()));
+        self
     }
 
     /// Sets the result of the operation, which must be a step.
-    pub fn with_result<T: Serialize + ?Sized>(self, result: &T) -> Self {
-        self.set_result(result)
+    pub fn with_result<T: Serialize + ?Sized>(mut self, result: &T) -> Self {
+        self.options.result = Some(Payload::from_value(result));
+        self
     }
 }
 

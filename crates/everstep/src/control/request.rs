@@ -3,7 +3,8 @@
 use std::future::IntoFuture;
 use std::marker::PhantomData;
 
-use everstep_engine::{Done, RequestOrigin};
+use everstep_engine::{Done, RequestOrigin, Settlement};
+use everstep_model::{InvalidRunId, Location, Payload, PayloadError, RunId};
 use everstep_store::BoxFuture;
 
 use crate::client::{Command, ControlError, RunHandle};
@@ -79,7 +80,36 @@ pub struct ControlRequest<V> {
     run: RunHandle,
     origin: RequestOrigin,
     pub(super) command: Result<Command, ControlError>,
+    pub(super) options: Options,
     verb: PhantomData<fn() -> V>,
+}
+
+/// The options of a command as they were last set. They are checked when the request is sent.
+#[derive(Debug, Default)]
+pub(super) struct Options {
+    pub(super) id: Option<Result<RunId, InvalidRunId>>,
+    pub(super) at: Option<Result<Location, ControlError>>,
+    pub(super) result: Option<Result<Payload, PayloadError>>,
+}
+
+impl Options {
+    fn apply(self, command: &mut Command) -> Result<(), ControlError> {
+        match command {
+            Command::Settle(_, Settlement::Skip(skipped)) => {
+                if let Some(result) = self.result {
+                    *skipped = result?;
+                }
+            }
+            Command::RestartFrom { edited, .. } => *edited = self.result.transpose()?,
+            Command::Fork { id, at, edited } => {
+                *id = self.id.transpose()?;
+                *at = self.at.transpose()?;
+                *edited = self.result.transpose()?;
+            }
+            Command::Settle(..) | Command::Control(_) => {}
+        }
+        Ok(())
+    }
 }
 
 impl<V> ControlRequest<V> {
@@ -88,6 +118,7 @@ impl<V> ControlRequest<V> {
             run: run.clone(),
             origin: RequestOrigin::default(),
             command,
+            options: Options::default(),
             verb: PhantomData,
         }
     }
@@ -111,7 +142,8 @@ impl<V: Verb> IntoFuture for ControlRequest<V> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            let (run, command) = (self.run, self.command?);
+            let (run, mut command) = (self.run, self.command?);
+            self.options.apply(&mut command)?;
             let control = run.port.control(run.id.clone(), command, self.origin);
             let done = control.await?;
             Ok(V::from_done(run, done))

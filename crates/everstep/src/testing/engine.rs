@@ -20,7 +20,7 @@ use crate::engine::{Engine, Storage};
 use crate::workflow::Workflows;
 
 /// The interval at which the state of a run is read while a test waits for it.
-const LOOK_EVERY: Duration = Duration::from_millis(1);
+const CHECK_INTERVAL: Duration = Duration::from_millis(1);
 /// The number of reads after which the test fails.
 const LOOKS_MAX: u32 = 10_000;
 
@@ -124,7 +124,10 @@ impl TestEngine {
     async fn restart_with(&mut self, change: impl FnOnce(TestEngineBuilder) -> TestEngineBuilder) {
         self.runtime.crash().await;
         self.plug.unplug().await;
-        let setup = change(std::mem::replace(&mut self.setup, TestEngineBuilder::new()));
+        let storage = self.setup.engine.storage.clone();
+        let mut setup = change(std::mem::replace(&mut self.setup, TestEngineBuilder::new()));
+        // A restart keeps the stored runs, even if `change` sets another storage.
+        setup.engine.storage = storage;
         let runtime = Arc::new(self.runtime.successor());
         *self = Self::open(setup, runtime).await;
     }
@@ -138,7 +141,7 @@ impl TestEngine {
             if matches!(run.status().await, Ok(current) if current == status) {
                 return;
             }
-            self.advance(LOOK_EVERY).await;
+            self.advance(CHECK_INTERVAL).await;
         }
         let (id, why) = (run.id(), explain(run.why().await));
         panic!("run `{id}` did not reach the status {status}; {why}");
@@ -190,7 +193,7 @@ impl TestEngine {
                     ),
                 }
             }
-            self.advance(LOOK_EVERY).await;
+            self.advance(CHECK_INTERVAL).await;
         }
         panic!("run `{}` did not make the rpc `{}`", run.id(), R::METHOD);
     }

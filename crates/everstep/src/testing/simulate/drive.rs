@@ -23,7 +23,7 @@ use crate::testing::engine::explain;
 /// The message if all runs have ended and an effect cannot be delivered.
 const UNDELIVERABLE: &str = "a child or an event that a run left behind cannot be delivered; is its workflow registered, with `also`?";
 /// The interval at which a run without pending actions is checked.
-const LOOK_EVERY: Duration = Duration::from_secs(3_600);
+const CHECK_INTERVAL: Duration = Duration::from_secs(3_600);
 /// Effects on other runs that are not delivered after this time cannot be delivered.
 const DELIVERED_WITHIN: Duration = Duration::from_secs(24 * 3_600);
 /// The time limit of a run.
@@ -60,7 +60,7 @@ impl Case<'_> {
                 Some(((at, _), _)) => {
                     self.wait(at.saturating_sub(now)).await;
                 }
-                None if self.wait(LOOK_EVERY).await => {}
+                None if self.wait(CHECK_INTERVAL).await => {}
                 None => self.check_stuck(engine).await?,
             }
         }
