@@ -13,6 +13,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut rows = Vec::new();
     for entry in fs::read_dir(&folder)? {
         let path = entry?.path();
+        if path.extension().is_none_or(|extension| extension != "md") {
+            continue;
+        }
         if let Some(code) = path.file_stem().filter(|code| *code != INDEX) {
             rows.push(format!("({code:?}, include_str!({path:?})),\n"));
         }

@@ -11,6 +11,7 @@ use everstep_protocol::client::{CallError, InvalidUrl};
 use everstep_server::KeyError;
 use serde_json::json;
 
+use crate::commands::key::UnknownKey;
 use crate::error_pages;
 use crate::output::escape_controls;
 use crate::usage_error::UsageError;
@@ -100,8 +101,10 @@ fn exit_code_of(code: ErrorCode) -> u8 {
         ErrorCode::InvalidName
         | ErrorCode::InvalidRunId
         | ErrorCode::InvalidOptions
+        | ErrorCode::InvalidRequest
         | ErrorCode::PayloadTooLarge
         | ErrorCode::Unserializable
+        | ErrorCode::Undecodable
         | ErrorCode::RunExists
         | ErrorCode::RunFinished
         | ErrorCode::EventNotAccepted
@@ -119,10 +122,14 @@ fn code_of(error: &Error) -> Option<ErrorCode> {
         if let Some(call) = cause.downcast_ref::<CallError>() {
             return call.code();
         }
-        if let Some(KeyError::Failed(error)) = cause.downcast_ref() {
-            return Some(error.code());
+        if cause.is::<UnknownKey>() {
+            return Some(ErrorCode::UnknownKey);
         }
-        everstep::errors::code_of(cause)
+        match cause.downcast_ref() {
+            Some(KeyError::Invalid(_) | KeyError::TooMany) => Some(ErrorCode::InvalidOptions),
+            Some(KeyError::Failed(error)) => Some(error.code()),
+            _ => everstep::errors::code_of(cause),
+        }
     })
 }
 

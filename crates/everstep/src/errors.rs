@@ -25,21 +25,25 @@ pub use crate::workflow::RegisterError;
 
 use crate::client::code_of_request;
 
-/// Returns the stable code of any error of this crate, or `None` for other errors.
+/// Returns the stable code of any error of this crate that has one, or `None` for other errors.
 ///
 /// Use it where a program reports all of its errors in one place, as `dyn Error`.
 #[must_use]
 pub fn code_of(error: &(dyn std::error::Error + 'static)) -> Option<ErrorCode> {
-    code_of_request(error)
-        .or_else(|| code_of_coded(error))
-        .or_else(|| Some(error.downcast_ref::<ServerError>()?.code))
+    code_of_request(error).or_else(|| code_of_coded(error))
 }
 
 /// The errors with a code, except those of requests: `code_of_request` covers them.
 macro_rules! coded {
-    ($($name:ident,)*) => {
+    ($($(#[$cfg:meta])* $name:ident,)*) => {
         fn code_of_coded(error: &(dyn std::error::Error + 'static)) -> Option<ErrorCode> {
-            None$(.or_else(|| Some(error.downcast_ref::<$name>()?.code())))*
+            $(
+                $(#[$cfg])*
+                if let Some(error) = error.downcast_ref::<$name>() {
+                    return Some(error.code());
+                }
+            )*
+            None
         }
 
         #[cfg(test)]
@@ -49,10 +53,16 @@ macro_rules! coded {
 
 coded! {
     AnswerRejection,
+    #[cfg(feature = "remote")]
+    ConnectError,
     ControlRejection,
+    EventNotAccepted,
     FindError,
+    InvalidName,
     InvalidOptions,
+    InvalidRunId,
     OpenError,
+    OtherFork,
     OtherGeneration,
     OtherWorkflow,
     PayloadError,
@@ -60,14 +70,21 @@ coded! {
     RegisterError,
     RequestError,
     RpcNotOpen,
+    RunExists,
+    RunFinished,
     SchemaMismatch,
     SendRejection,
+    ServerError,
     StartRejection,
     StoreError,
+    TooManyEvents,
     Unavailable,
+    UnknownOperation,
     UnknownRun,
+    UnknownWorkflow,
     UnreadableJournal,
     WaitError,
+    WrongState,
 }
 
 #[cfg(test)]

@@ -2,9 +2,11 @@
 //! what a user is sure to see, and the page explains it.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::repository::Repository;
 use super::runner::Problem;
+use super::rust_text::{attributes, closing, code_only, line_at, positions};
 
 const CODES: &str = "crates/model/src/error_code.rs";
 const PAGES: &str = "docs/errors/";
@@ -18,7 +20,7 @@ pub(crate) fn check(repository: &Repository) -> Vec<Problem> {
     };
     let codes = codes(&file.text);
     if codes.is_empty() {
-        let message = "tidy found no code (it looks for lines `Variant = \"snake_case\",`)";
+        let message = "tidy found no code (it looks for `Variant = \"snake_case\"` in `words!`)";
         return vec![Problem::of(CODES, message)];
     }
     let mut problems = Vec::new();
@@ -44,19 +46,30 @@ pub(crate) fn check(repository: &Repository) -> Vec<Problem> {
     problems
 }
 
-/// Returns the codes and their lines.
+/// Returns the codes in the body of `words!`, such as `run_exists` in `RunExists = "run_exists"`,
+/// and their lines. A value that is not a plain string is returned as it is written: it has no page
+/// and is reported.
 fn codes(text: &str) -> BTreeMap<&str, usize> {
-    let lines = text.lines().zip(1..);
-    lines
-        .filter_map(|(line, number)| Some((declared_code(line)?, number)))
+    let code = code_only(text);
+    let Some(body) = body_of_words(&code) else {
+        return BTreeMap::new();
+    };
+    let attributes = attributes(&code);
+    let is_in_attribute = |at| attributes.iter().any(|found| found.span.contains(&at));
+    let declarations = code.match_indices('=').map(|(at, _)| at);
+    let declarations = declarations.filter(|at| body.contains(at) && !is_in_attribute(*at));
+    declarations
+        .filter_map(|at| {
+            // Commas and braces in literals and comments are blank in `code`.
+            let length = code.get(at..)?.find([',', '}'])?;
+            let value = text.get(at + 1..at + length)?.trim();
+            Some((value.trim_matches('"'), line_at(text, at)))
+        })
         .collect()
 }
 
-/// Returns the code of a line such as `RunExists = "run_exists",`.
-fn declared_code(line: &str) -> Option<&str> {
-    let (variant, word) = line.trim().split_once(" = \"")?;
-    let code = word.strip_suffix("\",")?;
-    let is_code = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-    let is_declared = variant.chars().all(char::is_alphanumeric) && code.chars().all(is_code);
-    (is_declared && !code.is_empty()).then_some(code)
+fn body_of_words(code: &str) -> Option<Range<usize>> {
+    let call = positions(code, "words!").next()?;
+    let start = call + code.get(call..)?.find('{')? + 1;
+    Some(start..start + closing(code.get(start..)?, '{', '}')?)
 }

@@ -152,7 +152,7 @@ fn item_end(code: &str, from: usize) -> Option<usize> {
 }
 
 /// Where the bracket that was opened just before `text` closes.
-fn closing(text: &str, open: char, close: char) -> Option<usize> {
+pub(crate) fn closing(text: &str, open: char, close: char) -> Option<usize> {
     let mut depth: usize = 1;
     for (at, c) in text.char_indices() {
         if c == open {

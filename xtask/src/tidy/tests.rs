@@ -370,6 +370,24 @@ const TITLE: &str = \"elsewhere\";
 }
 
 #[test]
+fn error_codes_are_found_in_any_layout() {
+    let codes = "
+crate::words! {
+    #[doc = \"Not a code\"]
+    pub enum ErrorCode { A = \"a\", B=\"b\",
+        C =
+            \"c\", // Not = \"this\",
+        #[cfg(feature = \"x\")] D = \"d\", E = r\"e\",
+    }
+}
+";
+    let path = "crates/model/src/error_code.rs";
+    let problems = error_pages::check(&repository(&[(path, codes)]));
+    let lines = [4, 4, 5, 7, 7].map(|line| format!("{path}:{line}"));
+    assert_eq!(positions(&problems), lines, "{problems:#?}");
+}
+
+#[test]
 fn relative_links_lead_somewhere() {
     let guide = "\
 # The guide

@@ -74,6 +74,11 @@ struct NewKey {
     workflows: Vec<String>,
 }
 
+/// The store has no key with this id.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no key with the ID {0}")]
+pub(crate) struct UnknownKey(pub(crate) String);
+
 impl NewKey {
     fn request(&self) -> CreateKey {
         CreateKey {
@@ -108,7 +113,7 @@ async fn on_store(action: &Action, keys: &Keys, out: &Output) -> anyhow::Result<
         Action::Create(key) => print_created(out, &keys.create(key.request(), None).await?),
         Action::List => print_list(out, &keys.list().await?),
         Action::Revoke { id } => {
-            anyhow::ensure!(keys.revoke(id).await?, "there is no key with the ID {id}");
+            anyhow::ensure!(keys.revoke(id).await?, UnknownKey(id.clone()));
             print_revoked(out, id)
         }
     }

@@ -57,6 +57,33 @@ fn a_key_that_cannot_be_stored_reports_the_code_of_the_store() {
 }
 
 #[test]
+fn requests_about_keys_report_the_same_as_over_http() {
+    for (error, code, exit) in [
+        (
+            Error::from(KeyError::Invalid("no")),
+            ErrorCode::InvalidOptions,
+            7,
+        ),
+        (KeyError::TooMany.into(), ErrorCode::InvalidOptions, 7),
+        (
+            UnknownKey("0123".to_owned()).into(),
+            ErrorCode::UnknownKey,
+            6,
+        ),
+    ] {
+        assert_eq!(code_of(&error), Some(code), "{error:?}");
+        assert_eq!(exit_code(&error, Some(code)), exit, "{error:?}");
+    }
+}
+
+#[test]
+fn invalid_content_has_the_exit_code_of_a_refused_request() {
+    for code in [ErrorCode::Undecodable, ErrorCode::InvalidRequest] {
+        assert_eq!(exit_code_of(code), 7, "{code}");
+    }
+}
+
+#[test]
 fn an_unusable_store_has_its_own_exit_code() {
     let place = "here".to_owned();
     let error = Error::from(OpenError::Store(StoreError::Locked { place }));

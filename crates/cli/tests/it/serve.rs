@@ -30,6 +30,24 @@ fn certificate(folder: &Path) -> [String; 3] {
 }
 
 #[test]
+fn keys_in_a_store_have_the_exit_codes_of_keys_on_a_server() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let data = data.to_str().unwrap();
+    let create: &[&str] = &["key", "create", "w", "--scope", "work", "--data", data];
+    let revoke: &[&str] = &["key", "revoke", "0123", "--data", data];
+    for (arguments, code, part) in [
+        (create, 7, "[invalid_options]"),
+        (revoke, 6, "[unknown_key]"),
+    ] {
+        let output = everstep(arguments);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+        assert!(said.contains(part), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
 fn without_a_key_it_does_not_start_and_explains_how_to_create_one() {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");

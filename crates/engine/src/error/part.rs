@@ -1,8 +1,8 @@
 //! The parts of errors, each with one code.
 #![allow(missing_docs, reason = "the messages explain the fields")]
 
-use everstep_model::{ErrorCode, Generation, InvalidRunId, Location, Name, PayloadError};
-use everstep_model::{RunId, RunStatus};
+use everstep_model::{ErrorCode, Generation, InvalidName, InvalidRunId, Location, Name};
+use everstep_model::{PayloadError, RunId, RunStatus};
 use everstep_store::StoreError;
 
 use super::CodedError;
@@ -147,6 +147,7 @@ macro_rules! codes {
 
 codes! {
     EventNotAccepted => EventNotAccepted,
+    InvalidName => InvalidName,
     InvalidOptions => InvalidOptions,
     InvalidRunId => InvalidRunId,
     OtherFork => RunExists,

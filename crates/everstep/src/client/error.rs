@@ -49,6 +49,12 @@ pub struct ServerError {
     pub message: String,
 }
 
+impl CodedError for ServerError {
+    fn code(&self) -> ErrorCode {
+        self.code
+    }
+}
+
 impl<E: CodedError> ClientError<E> {
     /// Returns the stable code of the error.
     #[must_use]

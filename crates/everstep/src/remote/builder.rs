@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_engine::{Runtime, Settings, TokioRuntime};
+use everstep_model::ErrorCode;
 use everstep_protocol::Secret;
 use everstep_protocol::client::{Connection, InvalidUrl, Transport};
 use everstep_protocol::worker::{RegisterRequest, SLOTS_MAX};
@@ -33,6 +34,17 @@ pub enum ConnectError {
     Workflows(#[from] RegisterError),
     #[error("workers and clients must be created inside a tokio runtime")]
     NoRuntime,
+}
+
+impl ConnectError {
+    /// Returns the stable code of the error.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Workflows(error) => error.code(),
+            Self::Url(_) | Self::NoRuntime => ErrorCode::InvalidOptions,
+        }
+    }
 }
 
 /// A server, and how to connect to it.
