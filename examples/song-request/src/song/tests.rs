@@ -61,7 +61,11 @@ fn a_bad_link_is_not_retried_and_refunded() {
         let world = World::default();
         let test = engine(&world).development().start().await;
         let run = request_url(&test, "https://example.com/song").await;
-        assert!(failure(&run).await.contains("no link to a Spotify track"));
+        assert!(
+            failure(&run)
+                .await
+                .contains("is not a link to a Spotify track")
+        );
         assert_eq!(test.calls("parse-spotify-url"), 1);
         assert_eq!(world.effects(), ["twitch: refunded r1"]);
     });
