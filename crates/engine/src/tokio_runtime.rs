@@ -32,7 +32,7 @@ impl TokioRuntime {
     /// Uses the current tokio runtime.
     ///
     /// # Errors
-    /// If there is none.
+    /// If the caller is not inside a tokio runtime.
     pub fn current() -> Result<Self, tokio::runtime::TryCurrentError> {
         tokio::runtime::Handle::try_current().map(Self::new)
     }

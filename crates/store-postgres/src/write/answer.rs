@@ -188,7 +188,7 @@ impl Answers {
     }
 }
 
-/// Returns the right to execute that a commit has claimed in this epoch; 0 is none.
+/// Returns the fence of the claim that a commit made in this epoch. Epoch 0 means that it made none.
 pub(crate) fn taken(commit: &Commit, epoch: u64) -> Option<Fence> {
     match commit.lease() {
         LeaseChange::Claim(Claim { nonce, .. }) if epoch > 0 => Some(Fence {

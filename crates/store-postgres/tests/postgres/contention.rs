@@ -350,6 +350,14 @@ async fn timer_of_a_removed_stream(store: &PostgresStore) -> (StreamNumber, RowK
     (stream, key)
 }
 
+/// Returns a connection whose open transaction has deleted all timers.
+async fn deleting_all_timers(installation: &Installation) -> Client {
+    let sql = installation.sql().await;
+    let delete = "BEGIN; DELETE FROM rows WHERE kind = 1";
+    sql.batch_execute(delete).await.unwrap();
+    sql
+}
+
 /// Waits until a call of a store waits for a lock.
 async fn until_a_call_waits(sql: &Client, installation: &Installation) {
     let waiting =
@@ -367,10 +375,7 @@ fn a_guard_on_a_row_of_a_removed_stream_sees_a_concurrent_deletion() {
         let installation = Installation::new();
         let store = installation.store().await;
         let (stream, key) = timer_of_a_removed_stream(&store).await;
-        let sql = installation.sql().await;
-        sql.batch_execute("BEGIN; DELETE FROM rows WHERE kind = 1")
-            .await
-            .unwrap();
+        let sql = deleting_all_timers(&installation).await;
         let mut clear = row_change(stream);
         clear.guards.push(Guard::RowPresent(key.clone()));
         clear.rows.delete.push(key);
@@ -390,10 +395,7 @@ fn rows_of_removed_streams_are_locked_before_names() {
         let installation = Installation::new();
         let store = installation.store().await;
         let (stream, key) = timer_of_a_removed_stream(&store).await;
-        let sql = installation.sql().await;
-        sql.batch_execute("BEGIN; DELETE FROM rows WHERE kind = 1")
-            .await
-            .unwrap();
+        let sql = deleting_all_timers(&installation).await;
         let mut clear = row_change(stream);
         clear.rows.delete.push(key);
         let batch = [Run::creation("new"), clear.into()];
@@ -416,10 +418,7 @@ fn a_refused_put_to_a_removed_stream_does_not_wait() {
         let installation = Installation::new();
         let store = installation.store().await;
         let (stream, key) = timer_of_a_removed_stream(&store).await;
-        let sql = installation.sql().await;
-        sql.batch_execute("BEGIN; DELETE FROM rows WHERE kind = 1")
-            .await
-            .unwrap();
+        let _open_transaction = deleting_all_timers(&installation).await;
         let mut put = row_change(stream);
         put.guards.push(Guard::RowPresent(key));
         put.rows.put.push(Row::Timer(timer(stream, 5, None)));
