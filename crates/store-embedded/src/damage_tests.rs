@@ -283,3 +283,25 @@ fn leftovers_of_a_crash_are_ignored() {
     }
     assert_eq!(read_all(original.path()).unwrap(), STREAMS * RECORDS);
 }
+
+/// A flushed table shows that the journal was longer, also after a crash, which leaves no `EXTENT`.
+// B337
+#[test]
+fn a_journal_shorter_than_flushed_tables_show_is_refused() {
+    let original = filled();
+    fs::remove_file(original.path().join("EXTENT")).unwrap();
+    let whole = fs::read(original.path().join("data/0.jnl")).unwrap();
+    let end = used(&whole);
+    for (length, is_refused) in [(0, true), (end / 4, true), (end * 3 / 4, false)] {
+        let folder = tempfile::tempdir().unwrap();
+        copy(original.path(), folder.path());
+        let journal = folder.path().join("data/0.jnl");
+        fs::write(&journal, &whole[..length as usize]).unwrap();
+        for attempt in 0..2 {
+            let result = read_all(folder.path());
+            let code = result.as_ref().map_err(StoreError::code);
+            let refused = matches!(code, Err(ErrorCode::StoreCorrupt));
+            assert_eq!(refused, is_refused, "{length}, {attempt}: {result:?}");
+        }
+    }
+}

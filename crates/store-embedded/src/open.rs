@@ -19,12 +19,14 @@ use std::sync::{Arc, Mutex};
 use everstep_model::{StreamNumber, Term};
 use everstep_store::{Clock, StoreError};
 
-use crate::directory::extent::{self, NoteExtent};
+use crate::directory::extent::NoteExtent;
 use crate::directory::folders;
 use crate::directory::format::{self, Mark};
-use crate::directory::journal_check::{self, Role};
+use crate::directory::journals::Journals;
 use crate::directory::lock;
 use crate::directory::manifest_check;
+use crate::directory::permissions;
+use crate::directory::presence::Presence;
 use crate::encoding::keys;
 use crate::encoding::values;
 use crate::failure;
@@ -50,16 +52,22 @@ pub(crate) fn open(
     let lock = lock::acquire(path, &place)?;
     let data = path.join("data");
     let mark = format::read(path, &place)?;
+    let mut journals = None;
     match mark {
         Mark::Absent => must_be_empty(path, &place)?,
         Mark::Unfinished => remove(&data, &place)?,
-        Mark::Older { .. } | Mark::Finished => must_be_whole(path, &place)?,
+        Mark::Older { .. } | Mark::Finished => journals = Some(must_be_whole(path, &place)?),
     }
     let io_failed = failure::of_io(&place);
     if mark == Mark::Absent {
         format::write(path, format::CREATING).map_err(&io_failed)?;
     }
+    permissions::create_folder(&data).map_err(&io_failed)?;
+    permissions::warn_if_open(path);
     let tables = open_tables(&data, options, &place)?;
+    if let Some(journals) = journals {
+        journals.must_reach(tables.last_flushed(), &place)?;
+    }
     if mark == (Mark::Older { sets: true }) {
         // An older release must refuse a store that is partly upgraded.
         format::write(path, format::UPGRADING).map_err(&io_failed)?;
@@ -87,6 +95,7 @@ pub(crate) fn open(
             pressure: Pressure::new(options.memtable_bytes),
         }),
         tables,
+        presence: Presence::of(&data).map_err(&io_failed)?,
         extent: NoteExtent(Some(path.to_owned())),
         _lock: lock,
     })
@@ -98,7 +107,7 @@ fn prepare(path: &Path, place: &str) -> Result<(), StoreError> {
             detail: format!("{place} is a file; name a directory"),
         });
     }
-    fs::create_dir_all(path).map_err(failure::of_io(place))
+    permissions::create_folder(path).map_err(failure::of_io(place))
 }
 
 /// Refuses a directory without `FORMAT` that contains files.
@@ -127,7 +136,7 @@ fn remove(data: &Path, place: &str) -> Result<(), StoreError> {
 
 /// Checks for files that every finished store has, and that the key-value store would silently
 /// create anew.
-fn must_be_whole(path: &Path, place: &str) -> Result<(), StoreError> {
+fn must_be_whole(path: &Path, place: &str) -> Result<Journals, StoreError> {
     let data = path.join("data");
     if !data.join("version").is_file() {
         return Err(StoreError::corrupt(place, "data/version is missing"));
@@ -136,28 +145,7 @@ fn must_be_whole(path: &Path, place: &str) -> Result<(), StoreError> {
     for folder in 0..=tables::NAMES.len() {
         manifest_check::check(&data.join("keyspaces").join(folder.to_string()))?;
     }
-    journals_must_be_whole(path, &data, place)
-}
-
-/// Checks that no journal is missing between two others, because the oldest ones are removed first,
-/// and that the last one is not shorter than when the store was closed.
-fn journals_must_be_whole(path: &Path, data: &Path, place: &str) -> Result<(), StoreError> {
-    let numbers = extent::journals(data).map_err(failure::of_io(place))?;
-    let consecutive = numbers.is_sorted_by(|a, b| a + 1 == *b);
-    let Some((active, sealed)) = numbers.split_last().filter(|_| consecutive) else {
-        return Err(StoreError::corrupt(place, "a journal is missing"));
-    };
-    for number in sealed {
-        journal_check::check(&extent::journal(data, *number), Role::Sealed)?;
-    }
-    let whole_to = match extent::noted(path) {
-        Some((number, _)) if number > *active => {
-            return Err(StoreError::corrupt(place, "the last journal is missing"));
-        }
-        Some((number, end)) if number == *active => end,
-        _ => 0,
-    };
-    journal_check::check(&extent::journal(data, *active), Role::Active { whole_to })
+    Journals::check(path, &data, place)
 }
 
 /// Opens the tables. The key-value store panics on some kinds of damage.

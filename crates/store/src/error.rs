@@ -24,8 +24,8 @@ pub enum StoreError {
     /// The store cannot be reached, read or written.
     #[error("the store is unavailable: {detail}")]
     Unavailable { detail: String },
-    /// A sync failed, so it is unknown whether the last batch is durable.
-    #[error("the store accepts no writes because a sync failed ({detail}); reopen it")]
+    /// A write or sync failed, so it is unknown whether the last batch is durable.
+    #[error("the store accepts no more writes ({detail}); reopen it")]
     Poisoned { detail: String },
     /// A setting would lose data.
     #[error("unsafe setting {setting}: {remedy}")]

@@ -5,10 +5,11 @@
 //! bound: it is never synced, so it may be out of date or missing.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::directory::journal_check::whole;
+use crate::directory::permissions;
 
 const FILE: &str = "EXTENT";
 
@@ -30,7 +31,7 @@ fn note(directory: &Path) -> io::Result<()> {
     };
     let end = whole(&journal(&data, number))?;
     let text = format!("journal {number} whole to byte {end}\n");
-    fs::write(directory.join(FILE), text)
+    permissions::open_file(&directory.join(FILE), true)?.write_all(text.as_bytes())
 }
 
 /// Reads the number of the journal and its length.

@@ -3,13 +3,14 @@
 //! While the mark says that the store is being created, no commit has been acknowledged, and the
 //! store can be created again. A store with a finished mark must be complete.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
 use everstep_store::StoreError;
 
 use crate::directory::folders;
+use crate::directory::permissions;
 use crate::failure;
 
 /// The format that this release writes, and the newest that it opens.
@@ -73,7 +74,7 @@ pub(crate) fn parse(text: &str, place: &str) -> Result<Mark, StoreError> {
 /// Writes the mark of the current format atomically.
 pub(crate) fn write(directory: &Path, ending: &str) -> io::Result<()> {
     let temporary = directory.join("FORMAT.new");
-    let mut file = File::create(&temporary)?;
+    let mut file = permissions::open_file(&temporary, true)?;
     writeln!(file, "{PREFIX}{FORMAT}{ending}")?;
     file.sync_all()?;
     fs::rename(&temporary, directory.join(FILE))?;

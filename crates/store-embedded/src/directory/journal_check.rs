@@ -18,6 +18,7 @@ use std::path::Path;
 use everstep_store::StoreError;
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::directory::unused;
 use crate::failure;
 
 const START: u8 = 1;
@@ -35,34 +36,34 @@ pub(crate) enum Role {
     Sealed,
 }
 
-/// Refuses a damaged journal. Removes the torn end of an active one.
-pub(crate) fn check(path: &Path, role: Role) -> Result<(), StoreError> {
+/// Refuses a damaged journal. Removes the torn end of an active one. Returns the sequence number of
+/// the last batch.
+pub(crate) fn check(path: &Path, role: Role) -> Result<Option<u64>, StoreError> {
     let place = path.display().to_string();
     let found = scan(path).map_err(failure::of_io(&place))?;
     let may_be_torn = match role {
-        Role::Active { whole_to } => found.whole >= whole_to,
+        Role::Active { whole_to } => found.whole.length >= whole_to,
         Role::Sealed => found.unread.is_none(),
     };
     let batches = found.unread.as_deref().is_some_and(holds_a_batch);
     if !may_be_torn || batches {
-        let detail = format!("the batch at byte {} cannot be read", found.whole);
+        let detail = format!("the batch at byte {} cannot be read", found.whole.length);
         return Err(StoreError::corrupt(place, detail));
     }
     if found.unread.is_some() {
-        truncate(path, found.whole).map_err(failure::of_io(&place))?;
+        truncate(path, found.whole.length).map_err(failure::of_io(&place))?;
     }
-    Ok(())
+    Ok(found.whole.last_seqno)
 }
 
 /// Returns the end of a journal's last whole batch.
 pub(crate) fn whole(path: &Path) -> io::Result<u64> {
-    scan(path).map(|found| found.whole)
+    scan(path).map(|found| found.whole.length)
 }
 
 /// The content of a journal.
 struct Found {
-    /// The end of the last whole batch.
-    whole: u64,
+    whole: WholeBatches,
     /// The bytes after that, unless they are unused space.
     unread: Option<Vec<u8>>,
 }
@@ -71,46 +72,39 @@ fn scan(path: &Path) -> io::Result<Found> {
     let mut reader = BufReader::with_capacity(1 << 16, File::open(path)?);
     let whole = whole_batches(&mut reader)?;
     let mut file = reader.into_inner();
-    file.seek(SeekFrom::Start(whole))?;
-    let unread = unless_zero(file)?;
+    let unread = match unused::end_of_use(&mut file, whole.length)? {
+        Some(end) => Some(part(&mut file, whole.length, end)?),
+        None => None,
+    };
     Ok(Found { whole, unread })
 }
 
-/// Returns the length of the whole batches at the beginning.
-pub(crate) fn whole_batches(reader: &mut impl Read) -> io::Result<u64> {
-    let mut scratch = Vec::new();
-    let (mut whole, mut last_seqno) = (0, None);
-    while let Some(batch) = read_batch(reader, &mut scratch)? {
-        // The checksum does not cover the sequence number, but it always increases.
-        if last_seqno >= Some(batch.seqno) {
-            break;
-        }
-        whole += batch.length;
-        last_seqno = Some(batch.seqno);
-    }
-    Ok(whole)
+fn part(file: &mut File, start: u64, end: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(start))?;
+    file.take(end - start).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
-/// Returns the rest of a file, unless it is all zeros: space is allocated in advance.
-fn unless_zero(mut file: File) -> io::Result<Option<Vec<u8>>> {
-    let start = file.stream_position()?;
-    let zeros = vec![0; 1 << 18];
-    let mut chunk = zeros.clone();
-    loop {
-        let length = file.read(&mut chunk)?;
-        if length == 0 {
-            return Ok(None);
-        }
-        if chunk.get(..length) != zeros.get(..length) {
+/// The whole batches at the beginning of a journal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WholeBatches {
+    pub(crate) length: u64,
+    pub(crate) last_seqno: Option<u64>,
+}
+
+pub(crate) fn whole_batches(reader: &mut impl Read) -> io::Result<WholeBatches> {
+    let mut scratch = Vec::new();
+    let mut whole = WholeBatches::default();
+    while let Some(batch) = read_batch(reader, &mut scratch)? {
+        // The checksum does not cover the sequence number, but it always increases.
+        if whole.last_seqno >= Some(batch.seqno) {
             break;
         }
+        whole.length += batch.length;
+        whole.last_seqno = Some(batch.seqno);
     }
-    let mut rest = Vec::new();
-    file.seek(SeekFrom::Start(start))?;
-    file.read_to_end(&mut rest)?;
-    let used = rest.iter().rposition(|byte| *byte != 0);
-    rest.truncate(used.map_or(0, |last| last + 1));
-    Ok(Some(rest))
+    Ok(whole)
 }
 
 struct Batch {

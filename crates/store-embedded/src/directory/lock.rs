@@ -5,6 +5,7 @@ use std::path::Path;
 
 use everstep_store::StoreError;
 
+use crate::directory::permissions;
 use crate::failure;
 
 /// Excludes other processes, and other handles of this process, from a directory.
@@ -18,12 +19,7 @@ impl Drop for DirectoryLock {
 }
 
 pub(crate) fn acquire(path: &Path, place: &str) -> Result<DirectoryLock, StoreError> {
-    let file = File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(path.join("LOCK"))
-        .map_err(failure::of_io(place))?;
+    let file = permissions::open_file(&path.join("LOCK"), false).map_err(failure::of_io(place))?;
     match file.try_lock() {
         Ok(()) => Ok(DirectoryLock(file)),
         Err(TryLockError::WouldBlock) => Err(StoreError::Locked {

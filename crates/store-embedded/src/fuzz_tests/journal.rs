@@ -6,12 +6,13 @@ use crate::directory::journal_check::{holds_a_batch, whole_batches};
 fn the_whole_part_of_a_journal_is_whole() {
     super::check("journal", |bytes| {
         let whole = whole_batches(&mut &bytes[..]).expect("memory can be read");
-        let (first, rest) = bytes.split_at(usize::try_from(whole).expect("within the input"));
+        let (first, rest) =
+            bytes.split_at(usize::try_from(whole.length).expect("within the input"));
         assert_eq!(
             whole_batches(&mut &first[..]).ok(),
             Some(whole),
             "truncated to its whole part"
         );
-        (whole, holds_a_batch(rest))
+        (whole.length, holds_a_batch(rest))
     });
 }

@@ -7,6 +7,7 @@ use everstep_store::{Clock, StoreError};
 
 use crate::directory::extent::NoteExtent;
 use crate::directory::lock::DirectoryLock;
+use crate::directory::presence::Presence;
 use crate::read::due::Due;
 use crate::read::effects::Effects;
 use crate::sets::PageCache;
@@ -24,6 +25,7 @@ pub(crate) struct Inner {
     pub(crate) effects: Effects,
     pub(crate) writer: Mutex<Writer>,
     pub(crate) tables: Tables,
+    pub(crate) presence: Presence,
     /// Written after the tables are closed.
     pub(crate) extent: NoteExtent,
     /// Released last.

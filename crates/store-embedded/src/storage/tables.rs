@@ -15,7 +15,10 @@ use std::sync::Arc;
 use everstep_store::StoreError;
 use fjall::compaction::Leveled;
 use fjall::config::{BlockSizePolicy, CompressionPolicy};
-use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, UserKey};
+use fjall::{
+    AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch,
+    UserKey,
+};
 
 use crate::failure;
 use crate::options::Options;
@@ -67,6 +70,20 @@ impl Tables {
             db,
             place: place.to_owned(),
         })
+    }
+
+    /// Returns the highest sequence number of the rows that have left the memtables.
+    pub(crate) fn last_flushed(&self) -> Option<u64> {
+        let tables = [
+            &self.journal,
+            &self.heads,
+            &self.lookups,
+            &self.lists,
+            &self.timers,
+            &self.ready,
+        ];
+        let seqnos = tables.map(|table| table.tree.get_highest_persisted_seqno());
+        seqnos.into_iter().max().flatten()
     }
 
     pub(crate) fn check<T>(&self, result: fjall::Result<T>) -> Result<T, StoreError> {

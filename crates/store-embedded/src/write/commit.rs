@@ -27,9 +27,14 @@ pub(crate) fn commit(inner: &Inner, batch: &[Commit]) -> Result<Vec<Outcome>, St
     let (rows, due) = rows_of(&inner.tables, &mut stage);
     if !rows.is_empty() {
         writer.pressure.add(bytes);
-        write(&inner.tables, &mut writer.pressure, rows).inspect_err(|error| {
-            writer.poisoned = Some(error.to_string());
-        })?;
+        write(&inner.tables, &mut writer.pressure, rows)
+            .and_then(|()| inner.presence.check(&inner.tables.place))
+            .inspect_err(|error| {
+                writer.poisoned = Some(match error {
+                    StoreError::Poisoned { detail } => detail.clone(),
+                    other => other.to_string(),
+                });
+            })?;
     }
     writer.next_stream = stage.next_stream;
     writer.term = stage.term;

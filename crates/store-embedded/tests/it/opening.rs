@@ -165,3 +165,48 @@ fn the_description_names_exclusiveness_and_durability() {
     assert!(description.exclusive);
     assert!(description.durability.contains("fdatasync"));
 }
+
+/// Whatever the file mode creation mask is.
+// B336
+#[cfg(unix)]
+#[test]
+fn a_new_store_is_closed_to_other_users() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("above/store");
+    block_on(fixture(&path).create("a"));
+    for (name, expected) in [
+        ("", 0o700),
+        ("data", 0o700),
+        ("LOCK", 0o600),
+        ("FORMAT", 0o600),
+        ("EXTENT", 0o600),
+    ] {
+        let mode = fs::metadata(path.join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, expected, "{name}");
+    }
+}
+
+/// Also if only the files of the key-value store are removed. Later errors do not nest the first.
+// B338
+#[cfg(unix)]
+#[test]
+fn a_removed_directory_is_noticed_by_the_next_write() {
+    for removed in ["", "data"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        let f = fixture(&path);
+        block_on(async {
+            let stream = f.create("a").await;
+            fs::remove_dir_all(path.join(removed)).unwrap();
+            let write = async || {
+                let commit = inbox(stream, vec![event("x")]);
+                f.store.commit(&[commit.into()]).await.unwrap_err()
+            };
+            let first = write().await;
+            assert_eq!(first.code(), ErrorCode::StorePoisoned, "{first}");
+            assert!(first.to_string().contains("was removed"), "{first}");
+            assert_eq!(write().await, first, "the state is the same for all writes");
+        });
+    }
+}

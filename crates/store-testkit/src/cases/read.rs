@@ -81,14 +81,20 @@ pub async fn a_page_reports_that_the_stream_is_closed<S: Store>(f: &Fixture<S>) 
     );
 }
 
-/// Other records keep their numbers, wherever the range begins and ends.
+/// Other records of the stream keep their numbers, wherever the range begins and ends, and other
+/// streams keep all their records.
 // B185
 pub async fn dropped_records_leave_gaps<S: Store>(f: &Fixture<S>) {
+    let before = stream_of_eight(f, "before").await;
     for first in 0..8 {
         for last in first..8 {
             let name = format!("s{first}-{last}");
             let stream = stream_of_eight(f, &name).await;
+            let after = stream_of_eight(f, &format!("{name}-after")).await;
+            let others = [f.entries(before).await, f.entries(after).await];
             drop_records(f, stream, &[range(first, last)]).await;
+            let now = [f.entries(before).await, f.entries(after).await];
+            assert_eq!(now, others, "{name}: other streams keep their records");
             let left: Vec<u64> = (0..8).filter(|n| *n < first || *n > last).collect();
             assert_eq!(f.numbers(stream).await, left, "{name}");
             assert_eq!(f.head(stream).await.next, RecordNumber(8));

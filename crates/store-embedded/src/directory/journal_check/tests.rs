@@ -35,7 +35,7 @@ fn a_journal_of_the_key_value_store_is_whole() {
     let (_folder, path, ends) = journal(5);
     assert_eq!(ends.len(), 5);
     let found = scan(&path).unwrap();
-    assert_eq!(found.whole, ends[4] as u64);
+    assert_eq!(found.whole.length, ends[4] as u64);
     assert!(found.unread.is_none(), "unused space is zero");
     assert!(check(&path, Role::Sealed).is_ok());
 }
@@ -122,4 +122,47 @@ fn a_journal_that_was_longer_is_damaged() {
             "{length}"
         );
     }
+}
+
+/// The bytes that this thread has read so far.
+#[cfg(target_os = "linux")]
+fn bytes_read() -> u64 {
+    let counters = fs::read_to_string("/proc/thread-self/io").unwrap();
+    let count = counters
+        .lines()
+        .find_map(|line| line.strip_prefix("rchar: "));
+    count.unwrap().parse().unwrap()
+}
+
+/// The cost of opening follows what was written, not what was allocated in advance.
+// B335
+#[cfg(target_os = "linux")]
+#[test]
+fn unused_space_is_not_read() {
+    let (_folder, path, ends) = journal(3);
+    let whole = fs::read(&path).unwrap();
+    let allocated = 64 << 20;
+    for length in [ends[2], ends[2] - 1] {
+        fs::write(&path, &whole[..length]).unwrap();
+        let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+        file.set_len(allocated).unwrap();
+        let before = bytes_read();
+        check(&path, ACTIVE).unwrap();
+        let read = bytes_read() - before;
+        assert!(read < 1 << 20, "{read} bytes were read");
+    }
+}
+
+#[test]
+fn a_batch_behind_unused_space_is_damage() {
+    use std::io::Write;
+    let (_folder, path, ends) = journal(3);
+    let whole = fs::read(&path).unwrap();
+    fs::write(&path, &whole[..ends[1]]).unwrap();
+    let mut file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.seek(SeekFrom::Start(3 << 20)).unwrap();
+    file.write_all(&whole[ends[1]..ends[2]]).unwrap();
+    file.set_len(64 << 20).unwrap();
+    let result = check(&path, ACTIVE);
+    assert!(matches!(result, Err(StoreError::Corrupt { .. })));
 }
