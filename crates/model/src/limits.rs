@@ -12,6 +12,8 @@ pub const PAYLOAD_BYTES_MAX: usize = 1024 * 1024;
 pub const PAYLOAD_BYTES_WARN: usize = 256 * 1024;
 /// Events of a run that no wait has consumed.
 pub const UNCONSUMED_EVENTS_MAX: u64 = 10_000;
+/// Bytes of the unconsumed events of a run, if all were as large as the event that arrives.
+pub const UNCONSUMED_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Bytes of a dedup id or an idempotency key.
 pub const KEY_BYTES_MAX: usize = 512;
 /// Tags of one run.

@@ -268,3 +268,39 @@ fn too_many_and_too_large_events_are_refused_each_with_its_code() {
         ping(&run, 0).await;
     });
 }
+
+// B360
+#[test]
+fn large_events_are_refused_while_few_wait_also_after_a_restart() {
+    for_each_store(async |store| {
+        let code = |ctx: Ctx, _: ()| async move {
+            ctx.sleep("nap", hours(1)).await?;
+            ctx.event::<Ping>().await?;
+            ctx.sleep("nap", hours(1)).await
+        };
+        let mut test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
+        let run = start(&test).await;
+        let large = json(&"x".repeat(1024 * 1024 - 2));
+        for _ in 0..15 {
+            run.send_by_name("pong", large.clone(), None).await.unwrap();
+        }
+        ping(&run, 1).await;
+        let run = restart(&mut test).await;
+        for _ in 0..2 {
+            let refused = run.send_by_name("pong", large.clone(), None).await;
+            assert_eq!(refused.unwrap_err().code(), ErrorCode::TooManyEvents);
+        }
+        let half = json(&"x".repeat(512 * 1024 - 2));
+        run.send_by_name("pong", half, None).await.unwrap();
+        // Small events are unaffected.
+        ping(&run, 2).await;
+        test.advance(hours(1) + secs(1)).await;
+        // The run took one of 18 events, so 17 wait.
+        let refused = run.send_by_name("pong", large, None).await;
+        assert_eq!(refused.unwrap_err().code(), ErrorCode::TooManyEvents);
+    });
+}

@@ -94,11 +94,13 @@ pub struct EventNotAccepted {
 /// The run has too many unconsumed events.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error(
-    "run `{run}` has {count} unconsumed events, which is the limit; send again when it has consumed some"
+    "run `{run}` has {count} unconsumed events; the limit for an event of this size is {limit}; send again when it has consumed some"
 )]
 pub struct TooManyEvents {
     pub run: RunId,
     pub count: u64,
+    /// The maximum number of unconsumed events for an event of this size.
+    pub limit: u64,
 }
 
 /// The rpc cannot be answered.

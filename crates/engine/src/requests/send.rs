@@ -90,8 +90,8 @@ impl Requests {
             Outcome::Committed { first, .. } => Ok((Sent::Accepted(first), head)),
             Outcome::Duplicate { first, .. } => Ok((Sent::Duplicate(first), head)),
             Outcome::Refused(Refusal::TooManyEvents(count)) => {
-                let run = event.run;
-                Err(TooManyEvents { run, count }.into())
+                let (run, limit) = (event.run, unconsumed_max(&event.payload));
+                Err(TooManyEvents { run, count, limit }.into())
             }
             Outcome::Refused(_) => Err(self.finished(event.run).await),
         }
@@ -134,8 +134,18 @@ pub(crate) fn event_commit(
         by: event.by.clone(),
     };
     let mut commit = dispatcher.inbox_commit(head, record);
-    let limit = Guard::UnconsumedEventsBelow(limits::UNCONSUMED_EVENTS_MAX);
+    let limit = Guard::UnconsumedEventsBelow(unconsumed_max(&event.payload));
     commit.guards.push(limit);
     commit.dedup = event.dedup_id.clone();
     commit
+}
+
+/// Returns how many unconsumed events a run may have when it has received this one.
+///
+/// Larger events have a lower limit, so at any time at most `UNCONSUMED_BYTES_MAX / s` unconsumed
+/// events have `s` bytes or more. The n-th largest has at most `UNCONSUMED_BYTES_MAX / n` bytes, and
+/// all together have less than eight times `UNCONSUMED_BYTES_MAX`. No store needs to count bytes.
+fn unconsumed_max(payload: &Payload) -> u64 {
+    let bytes = (payload.as_bytes().len() as u64).max(1);
+    (limits::UNCONSUMED_BYTES_MAX / bytes).min(limits::UNCONSUMED_EVENTS_MAX)
 }
