@@ -121,13 +121,18 @@ impl Streams {
         })
     }
 
-    /// Returns the stream at a path, if it exists and has not expired.
+    /// Returns the stream at a path, if it exists and has not expired. Deletes an expired stream
+    /// first, so that it stays expired if the clock is set back.
     pub(super) async fn find(&self, path: &StreamPath) -> Result<Found, StreamError> {
-        match self.state(path).await? {
-            State::Alive(found) => Ok(*found),
-            State::Missing => Err(StreamError::Missing),
-            State::Expired(found) if found.row.forks == 0 => Err(StreamError::Missing),
-            State::Expired(_) | State::Deleted => Err(StreamError::Gone),
+        loop {
+            match self.state(path).await? {
+                State::Alive(found) => return Ok(*found),
+                State::Missing => return Err(StreamError::Missing),
+                State::Deleted => return Err(StreamError::Gone),
+                State::Expired(found) => {
+                    self.delete_found(&found).await?;
+                }
+            }
         }
     }
 

@@ -134,3 +134,30 @@ fn an_expired_source_is_kept_for_its_fork() {
         assert!(streams.create(expiring("a")).await.unwrap().created);
     });
 }
+
+#[test]
+fn a_stream_that_was_reported_as_expired_stays_expired_when_the_clock_is_set_back() {
+    for_each_store(async |mut world| {
+        let streams = world.streams();
+        let until = Create {
+            lifetime: Lifetime::Until(streams.now().after(TTL)),
+            ..create("until", text())
+        };
+        streams.create(until).await.unwrap();
+        streams.create(expiring("unused")).await.unwrap();
+        advance(TTL + TTL / 20).await;
+        for at in ["until", "unused"] {
+            assert!(!is_alive(&streams, at).await, "{at}");
+        }
+        world.runtime.set_clock_error(-3_600_000);
+        run_woken_tasks().await;
+        for at in ["until", "unused"] {
+            assert!(!is_alive(&streams, at).await, "{at}");
+        }
+        drop(streams);
+        world.reopen().await;
+        for at in ["until", "unused"] {
+            assert!(!is_alive(&world.streams(), at).await, "{at}");
+        }
+    });
+}

@@ -25,7 +25,7 @@ pub(crate) enum StoreKind {
 
 /// An engine that can be closed and opened again on the same store.
 pub(crate) struct World {
-    runtime: Arc<VirtualRuntime>,
+    pub(crate) runtime: Arc<VirtualRuntime>,
     store: StoreKind,
     engine: Option<Engine>,
 }
