@@ -14,7 +14,7 @@ use crate::error::{EventNotAccepted, SchemaMismatch, SendError};
 impl Workers {
     /// Returns the declarations of the code that offers this version of a workflow, or else the
     /// newest, or of the catalog. A node that has the code checks even if it executes no runs.
-    fn declares(&self, workflow: &Name, version: u32) -> Option<Arc<dyn Declares>> {
+    pub(super) fn declares(&self, workflow: &Name, version: u32) -> Option<Arc<dyn Declares>> {
         let worker = self.registry.find(workflow, version).or_else(|| {
             let newest = self.newest_version(workflow)?;
             self.registry.find(workflow, newest)

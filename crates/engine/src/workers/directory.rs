@@ -30,7 +30,7 @@ pub struct KnownWorkflow {
     pub newest: u32,
     /// The versions that workers of this node offer. `None` if none does.
     pub offered: Option<RangeInclusive<u32>>,
-    /// The description in the catalog.
+    /// The description of the newest version. `None` if its worker has none.
     pub description: Option<Arc<Description>>,
 }
 
@@ -150,6 +150,10 @@ impl Workers {
         for found in &mut known {
             let newest = self.newest_version(&found.workflow);
             found.newest = newest.unwrap_or(found.newest);
+            // The catalog lacks the workflows of this process if no other process shares the store.
+            let declared = self.declares(&found.workflow, found.newest);
+            let description = declared.and_then(|declared| declared.description());
+            found.description = description.map(Arc::new).or(found.description.take());
         }
         Ok(known)
     }

@@ -96,3 +96,23 @@ fn the_workflows_that_can_be_started_are_listed_with_their_versions() {
         assert_eq!(types[0]["offered"], serde_json::json!([1, 1]));
     });
 }
+
+// B375: the store in this test is not shared between processes, so no catalog is written.
+#[test]
+fn the_workflows_of_the_process_are_listed_with_what_they_declare() {
+    served(async |served| {
+        let types = served.get("/types").await.json();
+        let described = |workflow: &str| {
+            let mut types = types["types"].as_array().unwrap().iter();
+            let known = types.find(|known| known["type"] == workflow).unwrap();
+            known["description"].clone()
+        };
+        let order = serde_json::json!({"events": {"approval": {}}, "rpcs": {"confirm": {}}});
+        assert_eq!(described("order"), order);
+        assert_eq!(
+            described("nap"),
+            serde_json::json!({}),
+            "it declares nothing"
+        );
+    });
+}
