@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use everstep_engine::{
     CodedError, Emissions, EngineParts, FailureEvent, FailureHook, Retention, Roles, Runtime,
-    Settings, TokioRuntime, Unavailable, Worker,
+    Settings, Stats, TokioRuntime, Unavailable, Worker,
 };
 use everstep_model::{ErrorCode, Name, RunId};
 use everstep_store::{Bus, Clock, LocalBus, MemoryStore, Store, StoreError};
@@ -147,6 +147,12 @@ impl Engine {
     #[must_use]
     pub fn hot_runs(&self) -> usize {
         self.inner.hot_runs()
+    }
+
+    /// Returns what the engine has done since it was opened, as counts.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.inner.stats()
     }
 
     /// Deletes the finished runs whose retention has expired. Returns their ids.

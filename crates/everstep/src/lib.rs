@@ -48,8 +48,9 @@ pub use options::{Options, Retry};
 pub use remote::{ClientBuilder, Worker, WorkerBuilder};
 pub use workflow::{Workflow, Workflows};
 
-pub use everstep_engine::{Retention, Role, Roles, Settings};
+pub use everstep_engine::{Retention, Role, Roles, Settings, Stats};
 pub use everstep_model::{
     ErrorCode, Failure, Name, Payload, RunId, RunStatus, days, hours, millis, minutes,
     parse_duration, secs,
 };
+pub use everstep_store::{Bus, Store};

@@ -53,7 +53,7 @@ async fn main() -> Result<(), Failure> {
 async fn watch(run: &Handle<Import>) -> Result<Progress, Failure> {
     loop {
         match run.wait_within(millis(500)).await {
-            Err(WaitError::TimedOut(_)) => {
+            Err(WaitError::TimedOut { .. }) => {
                 println!("copied page {}.", reached(run).await?);
             }
             ended => return Ok(ended?),

@@ -24,6 +24,7 @@ mod crash_points;
 mod declared;
 mod deleting;
 mod divergence;
+mod engine_api;
 mod ephemeral;
 mod event_forms;
 mod events;

@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use everstep_engine::{CodedError, InvalidOptions, OtherWorkflow, Unavailable};
-use everstep_model::{ErrorCode, Failure, InvalidName, InvalidRunId, PayloadError, RunStatus};
+use everstep_model::{
+    ErrorCode, Failure, InvalidName, InvalidRunId, PayloadError, RunId, RunStatus,
+};
 
 /// Why a request had no effect. If the store failed, or a server did not respond, the effect is
 /// unknown.
@@ -190,8 +192,12 @@ pub enum WaitError {
         error: Failure,
         rollback_error: Failure,
     },
-    #[error("the run did not end within {0:?}; it continues")]
-    TimedOut(Duration),
+    #[error("run `{run}` did not end within {timeout:?}; its status is {status}")]
+    TimedOut {
+        run: RunId,
+        status: RunStatus,
+        timeout: Duration,
+    },
     #[error("the result of the run does not match its type: {0}")]
     Output(#[source] PayloadError),
     /// The run could not be started; only [`Client::start_and_wait`](crate::Client::start_and_wait)
@@ -218,7 +224,7 @@ impl WaitError {
             Self::Cancelled(_) => ErrorCode::RunCancelled,
             Self::Terminated(_) => ErrorCode::RunTerminated,
             Self::RollbackFailed { .. } => ErrorCode::RollbackFailed,
-            Self::TimedOut(_) => ErrorCode::WaitTimedOut,
+            Self::TimedOut { .. } => ErrorCode::WaitTimedOut,
             Self::Output(_) => ErrorCode::Undecodable,
             Self::Start(error) => error.code(),
             Self::Read(error) => error.code(),

@@ -107,7 +107,11 @@ impl RunHandle {
         let sleep = self.port.sleep(timeout);
         match select(std::pin::pin!(self.wait_json()), sleep).await {
             Either::Left((result, _)) => result,
-            Either::Right(_) => Err(WaitError::TimedOut(timeout)),
+            Either::Right(_) => Err(WaitError::TimedOut {
+                run: self.id.clone(),
+                status: self.status().await?,
+                timeout,
+            }),
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use everstep_engine::{FailureEvent, Settings};
 #[cfg(feature = "remote")]
 use everstep_protocol::client::Transport;
-use everstep_store::Store;
+use everstep_store::{Bus, Store};
 
 use super::mock::{Mock, MockedSteps};
 use crate::engine::{Engine, EngineBuilder, Storage};
@@ -87,6 +87,12 @@ impl TestEngineBuilder {
     /// Stores the runs in this store instead of a new one in memory.
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
         self.engine.storage = Storage::Store(store);
+        self
+    }
+
+    /// Sets the bus to other engines on the same store.
+    pub fn bus(mut self, bus: Arc<dyn Bus>) -> Self {
+        self.engine = self.engine.bus(bus);
         self
     }
 

@@ -42,7 +42,7 @@ fn an_approved_payment_is_settled_when_the_refund_window_closes() {
         let run = pay(&engine, 4_200).await;
         run.send(&decision(true)).await.unwrap();
         let error = run.wait_within(days(14)).await.unwrap_err();
-        assert!(matches!(error, WaitError::TimedOut(_)), "{error}");
+        assert!(matches!(error, WaitError::TimedOut { .. }), "{error}");
         let receipt = run.wait_within(days(2)).await.unwrap();
         assert_eq!(receipt.status, PaymentStatus::Settled);
         assert_eq!(receipt.refunded, 0);

@@ -248,7 +248,11 @@ impl Case<'_> {
         let root = engine.run(&self.scenario.id).await.map_err(refused)?;
         let status = root.status().await.map_err(refused)?;
         let result = match self.scenario.lasting {
-            Some(lasting) if !status.is_terminal() => Err(WaitError::TimedOut(lasting)),
+            Some(lasting) if !status.is_terminal() => Err(WaitError::TimedOut {
+                run: root.id().clone(),
+                status,
+                timeout: lasting,
+            }),
             _ => root.wait_json().await,
         };
         let mut journals = BTreeMap::new();
