@@ -72,6 +72,10 @@ struct NewKey {
     /// Workflow that a worker with this key may execute; may be repeated
     #[arg(long = "workflow", value_name = "WORKFLOW")]
     workflows: Vec<String>,
+    /// Further workflow whose runs the worker's runs may start, await and send events to; may be
+    /// repeated
+    #[arg(long = "reaches", value_name = "WORKFLOW")]
+    reaches: Vec<String>,
 }
 
 /// The store has no key with this id.
@@ -85,6 +89,7 @@ impl NewKey {
             name: self.name.clone(),
             scopes: self.scopes.clone(),
             workflows: self.workflows.clone(),
+            reaches: self.reaches.clone(),
         }
     }
 }

@@ -18,6 +18,10 @@ pub struct CreateKey {
     /// allowed only with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workflows: Vec<String>,
+    /// Further workflows whose runs may be started, awaited and sent events by the runs that a worker
+    /// with this key executes. Allowed only with the scope `work`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reaches: Vec<String>,
 }
 
 /// A key in a list. It never contains the secret, which only its holder knows.
@@ -34,6 +38,10 @@ pub struct KeyView {
     /// The workflows that a worker with this key may execute.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workflows: Vec<String>,
+    /// Further workflows whose runs may be started, awaited and sent events by the runs that a worker
+    /// with this key executes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reaches: Vec<String>,
     /// When the key was created.
     pub created_at: Timestamp,
     /// The name of the key that created it, if it was created with a key.

@@ -168,6 +168,7 @@ fn request(scope: Scope) -> CreateKey {
     CreateKey {
         name: scope.to_string(),
         scopes: vec![scope],
+        reaches: Vec::new(),
         workflows: match scope {
             Scope::Work => vec!["pay".to_owned()],
             _ => Vec::new(),

@@ -28,6 +28,8 @@ enum Grant {
         scopes: BTreeSet<Scope>,
         /// The workflows that a worker may execute.
         workflows: BTreeSet<String>,
+        /// Further workflows that the runs of a worker may start, await and send events to.
+        reaches: BTreeSet<String>,
     },
     /// The rights of a run token.
     Run(RunToken),
@@ -60,8 +62,19 @@ impl Caller {
         let grant = Grant::Scopes {
             scopes: scopes.into_iter().collect(),
             workflows: workflows.into_iter().collect(),
+            reaches: BTreeSet::new(),
         };
         Self::of(Some(name), grant)
+    }
+
+    /// Allows the runs of a worker to start, await and send events to runs of these workflows, in
+    /// addition to those that the worker executes.
+    #[must_use]
+    pub fn reaching(mut self, workflows: impl IntoIterator<Item = String>) -> Self {
+        if let Grant::Scopes { reaches, .. } = Arc::make_mut(&mut self.grant) {
+            reaches.extend(workflows);
+        }
+        self
     }
 
     pub(super) fn with_token(token: RunToken) -> Self {
@@ -114,12 +127,27 @@ impl Caller {
     pub fn may_work_on(&self, workflow: &str) -> bool {
         match &*self.grant {
             Grant::All => true,
-            Grant::Scopes { scopes, workflows } => {
+            Grant::Scopes {
+                scopes, workflows, ..
+            } => {
                 scopes.contains(&Scope::Admin)
                     || (scopes.contains(&Scope::Work) && workflows.contains(workflow))
             }
             Grant::Run(_) => false,
         }
+    }
+
+    /// Returns whether the runs of this worker may start, await and send events to runs of a
+    /// workflow.
+    #[must_use]
+    pub fn may_reach(&self, workflow: &str) -> bool {
+        let is_named = match &*self.grant {
+            Grant::Scopes {
+                scopes, reaches, ..
+            } => scopes.contains(&Scope::Work) && reaches.contains(workflow),
+            Grant::All | Grant::Run(_) => false,
+        };
+        is_named || self.may_work_on(workflow)
     }
 
     /// Returns the view in which the caller may read a journal. [`View::Full`] includes the others.
@@ -207,5 +235,15 @@ mod tests {
         assert!(worker.may_work_on("pay") && !worker.may_work_on("ship"));
         let reader = Caller::with_workflows("r", [Scope::Read], ["pay".to_owned()]);
         assert!(!reader.may_work_on("pay"));
+    }
+
+    #[test]
+    fn the_runs_of_a_worker_reach_its_own_workflows_and_those_that_its_key_names() {
+        let worker = Caller::with_workflows("w", [Scope::Work], ["pay".to_owned()]);
+        assert!(worker.may_reach("pay") && !worker.may_reach("ship"));
+        let worker = worker.reaching(["ship".to_owned()]);
+        assert!(worker.may_reach("pay") && worker.may_reach("ship"));
+        assert!(!worker.may_work_on("ship"));
+        assert!(Caller::with_scopes("a", [Scope::Admin]).may_reach("ship"));
     }
 }

@@ -41,6 +41,7 @@ impl StoredKey {
             name: request.name,
             scopes: request.scopes,
             workflows: request.workflows,
+            reaches: request.reaches,
             created_at: now,
             created_by: by.map(str::to_owned),
         };
@@ -59,9 +60,12 @@ impl StoredKey {
             name,
             scopes,
             workflows,
+            reaches,
             ..
         } = &self.view;
-        Caller::with_workflows(name, scopes.iter().copied(), workflows.iter().cloned()).with_key(id)
+        Caller::with_workflows(name, scopes.iter().copied(), workflows.iter().cloned())
+            .reaching(reaches.iter().cloned())
+            .with_key(id)
     }
 }
 
@@ -87,10 +91,13 @@ pub(super) fn check(request: &CreateKey) -> Result<(), &'static str> {
     if works == request.workflows.is_empty() {
         return Err("a key with the scope `work` names its workflows, and no other key does");
     }
-    if request.workflows.len() > WORKFLOWS_MAX {
+    if !works && !request.reaches.is_empty() {
+        return Err("only a key with the scope `work` reaches other workflows");
+    }
+    if request.workflows.len() + request.reaches.len() > WORKFLOWS_MAX {
         return Err("a key names at most 1,000 workflows");
     }
-    let mut workflows = request.workflows.iter();
+    let mut workflows = request.workflows.iter().chain(&request.reaches);
     match workflows.all(|workflow| Name::new(workflow).is_ok()) {
         true => Ok(()),
         false => Err("one of the workflows is not a valid name"),
@@ -114,6 +121,7 @@ mod tests {
             name: "ci".to_owned(),
             scopes: scopes.to_vec(),
             workflows: workflows.iter().map(|&name| name.to_owned()).collect(),
+            reaches: Vec::new(),
         }
     }
 
@@ -136,11 +144,19 @@ mod tests {
     fn invalid_keys_are_rejected() {
         assert_eq!(check(&request(&[Scope::Read], &[])), Ok(()));
         assert_eq!(check(&request(&[Scope::Work], &["pay"])), Ok(()));
+        let reaching = |scope, workflows: &[&str], reached: &str| CreateKey {
+            reaches: vec![reached.to_owned()],
+            ..request(&[scope], workflows)
+        };
+        assert_eq!(check(&reaching(Scope::Work, &["pay"], "ship")), Ok(()));
         for wrong in [
             request(&[], &[]),
             request(&[Scope::Work], &[]),
             request(&[Scope::Read], &["pay"]),
             request(&[Scope::Work], &["\n"]),
+            reaching(Scope::Work, &["pay"], "\n"),
+            reaching(Scope::Work, &[], "ship"),
+            reaching(Scope::Read, &[], "ship"),
         ] {
             assert!(check(&wrong).is_err(), "{wrong:?}");
         }

@@ -206,6 +206,7 @@ mod tests {
                 name: "web".to_owned(),
                 scopes: vec![Scope::Read],
                 workflows: Vec::new(),
+                reaches: Vec::new(),
             };
             let id = one.create(request, None).await.unwrap().view.id;
             assert!(other.with_id(&id).await.unwrap().is_some());

@@ -2,6 +2,7 @@
 //! durable.
 
 use axum::Json;
+use axum::extract::Extension;
 use everstep_engine::Append;
 use everstep_protocol::worker::{APPENDS_MAX, AppendAnswer, AppendRequest, OneAnswer, OneAppend};
 use futures_util::future::join_all;
@@ -9,13 +10,16 @@ use tokio::sync::oneshot;
 
 use super::convert;
 use super::pool::Pool;
+use super::reach;
 use super::request::{JsonBody, OwnSession};
 use super::seat::{Command, SeatState};
 use super::state::PoolState;
+use crate::auth::Caller;
 use crate::failure::Failure;
 
 pub(super) async fn append(
     OwnSession { pool, id }: OwnSession,
+    Extension(caller): Extension<Caller>,
     JsonBody(request): JsonBody<AppendRequest>,
 ) -> Result<Json<AppendAnswer>, Failure> {
     if request.appends.len() > APPENDS_MAX {
@@ -26,6 +30,9 @@ pub(super) async fn append(
     let appends = request.appends.into_iter();
     let appends = appends.map(|append| PermittedAppend::check(append, &pool, &id));
     let appends: Vec<PermittedAppend> = appends.collect::<Result<_, _>>()?;
+    for permitted in &appends {
+        reach::check(&pool.engine, &caller, &permitted.append).await?;
+    }
     let answers: Vec<oneshot::Receiver<OneAnswer>> = {
         let state = pool.state_of(&id)?;
         let appends = appends.into_iter();

@@ -19,6 +19,7 @@ mod convert;
 mod permitted;
 mod pool;
 mod queue;
+mod reach;
 mod read;
 mod register;
 mod release;

@@ -7,13 +7,18 @@ use axum::body::to_bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
-use everstep_model::ErrorCode;
 use futures_util::future::{Either, select};
 use serde::de::DeserializeOwned;
 
 use super::pool::{Pool, unknown_session};
 use crate::auth::Caller;
+use crate::body::unreadable;
 use crate::failure::Failure;
+use crate::json;
+
+/// The maximum nesting depth of a request. Payloads that clients sent in requests of their own are
+/// nested deeper in the requests of workers.
+const DEPTH_MAX: usize = 2 * json::DEPTH_MAX;
 
 #[derive(Clone)]
 pub(crate) struct WorkerRoutes {
@@ -58,21 +63,17 @@ impl<T: DeserializeOwned> FromRequest<WorkerRoutes> for JsonBody<T> {
         // The clock of the engine, which simulations replace.
         let timeout = routes.pool.engine.runtime().sleep(routes.body_timeout);
         let max = routes.body_bytes_max;
-        let whole = std::pin::pin!(to_bytes(request.into_body(), max));
+        let (parts, body) = request.into_parts();
+        let whole = std::pin::pin!(to_bytes(body, max));
         let bytes = match select(whole, timeout).await {
             Either::Left((Ok(bytes), _)) => bytes,
-            Either::Left((Err(_), _)) => {
-                return Err(Failure::new(
-                    StatusCode::PAYLOAD_TOO_LARGE,
-                    ErrorCode::PayloadTooLarge,
-                    format!("the body has more than {max} bytes"),
-                ));
-            }
+            Either::Left((Err(error), _)) => return Err(unreadable(&error, max)),
             Either::Right(_) => {
                 let failure = Failure::invalid("the body did not arrive in time");
                 return Err(failure.with_status(StatusCode::REQUEST_TIMEOUT));
             }
         };
+        json::check(&parts.headers, &bytes, DEPTH_MAX)?;
         let parsed = serde_json::from_slice(&bytes).map_err(|error| {
             Failure::invalid(format!("the body does not match this request: {error}"))
         });

@@ -49,6 +49,7 @@ async fn site() -> Site {
         name: "ops".to_owned(),
         scopes: vec![Scope::Admin],
         workflows: Vec::new(),
+        reaches: Vec::new(),
     };
     let admin = Keys::of(&engine).create(admin, None).await.unwrap();
     let certificates = certificates();
@@ -93,6 +94,7 @@ async fn keys_are_created_used_and_revoked_over_tls() {
         name: "writer".to_owned(),
         scopes: vec![Scope::Send],
         workflows: Vec::new(),
+        reaches: Vec::new(),
     };
     let created: CreatedKey = admin.post("keys", &request).await.unwrap();
     assert_eq!(created.view.created_by.as_deref(), Some("ops"));

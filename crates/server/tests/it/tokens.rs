@@ -43,6 +43,7 @@ async fn site() -> Site {
         name: "backend".to_owned(),
         scopes: vec![Scope::Read, Scope::Send],
         workflows: Vec::new(),
+        reaches: Vec::new(),
     };
     let key = Keys::of(&engine).create(request, None).await.unwrap();
     let app = router(&engine, Options::default());
@@ -207,6 +208,7 @@ async fn a_token_cannot_exceed_the_rights_of_its_creator() {
         name: "reader".to_owned(),
         scopes: vec![Scope::Read],
         workflows: Vec::new(),
+        reaches: Vec::new(),
     };
     let reader = Keys::of(&site.engine).create(request, None).await.unwrap();
     let reader = site.with(&reader.key);

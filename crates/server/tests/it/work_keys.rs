@@ -1,6 +1,9 @@
-//! Keys of workers: they allow only the workflows they name, and only sessions with such workflows.
+//! Keys of workers: they allow only the workflows they name, only sessions with such workflows, and
+//! only commands to runs of such workflows.
 
 use axum::Router;
+use everstep_engine::{Engine, Start};
+use everstep_model::{Name, Payload, RunId};
 use everstep_protocol::access::{CreateKey, Scope};
 use everstep_server::{Keys, Options, router};
 use serde_json::{Value, json};
@@ -8,6 +11,7 @@ use serde_json::{Value, json};
 use crate::support::{JSON, Response, engine_on, send, store};
 
 struct Workers {
+    engine: Engine,
     app: Router,
     keys: Keys,
 }
@@ -17,14 +21,20 @@ impl Workers {
         let engine = engine_on(&store()).await;
         let keys = Keys::of(&engine);
         let app = router(&engine, Options::default());
-        Self { app, keys }
+        Self { engine, app, keys }
     }
 
     async fn key(&self, workflows: &[&str]) -> String {
+        self.key_reaching(workflows, &[]).await
+    }
+
+    async fn key_reaching(&self, workflows: &[&str], reaches: &[&str]) -> String {
+        let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
         let request = CreateKey {
             name: workflows.join("-"),
             scopes: vec![Scope::Work],
-            workflows: workflows.iter().map(|&name| name.to_owned()).collect(),
+            workflows: owned(workflows),
+            reaches: owned(reaches),
         };
         self.keys.create(request, None).await.unwrap().key
     }
@@ -34,6 +44,46 @@ impl Workers {
         let headers = [JSON, ("Authorization", bearer.as_str())];
         send(&self.app, "POST", path, &headers, body.to_string()).await
     }
+}
+
+impl Workers {
+    /// Begins a session and returns its path.
+    async fn register(&self, key: &str, workflow: &str) -> String {
+        let registered = self.post(key, "/v1/workers", offer(workflow)).await.json();
+        format!("/v1/workers/{}", registered["session"].as_str().unwrap())
+    }
+
+    async fn start(&self, workflow: &str, id: &str) {
+        let mut start = Start::new(Name::new(workflow).unwrap(), Payload::null());
+        start.id = Some(RunId::new(id).unwrap());
+        self.engine.start(start).await.unwrap();
+    }
+
+    /// Returns the number of records in the journal of a run, or `None` if the run does not exist.
+    async fn records(&self, id: &str) -> Option<usize> {
+        let journal = self.engine.journal(&RunId::new(id).unwrap()).await;
+        journal.ok().map(|journal| journal.len())
+    }
+}
+
+fn record(kind: &str, value: &Value) -> Value {
+    let headers = json!({"operation": "insert", "timestamp": "2026-01-01T00:00:00.000Z"});
+    json!({"type": format!("workflow:{kind}"), "key": "run", "value": value, "headers": headers})
+}
+
+fn child(at: &str, workflow: &str, run: &str, detached: bool) -> Value {
+    let started = json!({
+        "id": at, "run": run, "workflow": workflow, "input": null, "tags": [],
+        "onClose": "abandon", "detached": detached,
+    });
+    record("child_started", &started)
+}
+
+fn sent(at: &str, to: &str) -> Value {
+    record(
+        "sent",
+        &json!({"id": at, "to": to, "event": "go", "payload": 1}),
+    )
 }
 
 fn offer(workflow: &str) -> Value {
@@ -80,4 +130,56 @@ async fn a_session_requires_a_key_for_all_its_workflows() {
     assert_eq!(ended.status, 404);
     let alive = workers.post(&payer, &heartbeat, json!({})).await;
     assert_eq!(alive.status, 200, "its own worker goes on: {alive:?}");
+}
+
+// B376
+#[tokio::test]
+async fn the_runs_of_a_worker_reach_only_the_workflows_that_its_key_names() {
+    let workers = Workers::new().await;
+    let (payer, shipper) = (workers.key(&["pay"]).await, workers.key(&["ship"]).await);
+    let wide = workers.key_reaching(&["pay"], &["ship"]).await;
+    workers.register(&shipper, "ship").await;
+    let session = workers.register(&payer, "pay").await;
+    workers.start("ship", "secret").await;
+    workers.start("pay", "p").await;
+    let claim = json!({"after": 0, "leaving": false});
+    let path = format!("{session}/claim");
+    let claimed = workers.post(&payer, &path, claim).await;
+    let token = claimed.json()["items"][0]["run"]["token"].clone();
+    let append = async |key: &str, seq: u32, records: &[Value]| {
+        let append = json!({
+            "token": token, "seq": seq, "seen": 1, "inboxSeen": 1, "then": "continue",
+            "records": records,
+        });
+        let path = format!("{session}/append");
+        let request = json!({"appends": [append], "released": []});
+        workers.post(key, &path, request).await
+    };
+    let beyond = [
+        child("a:0", "ship", "secret", false),
+        child("b:0", "ship", "new", true),
+        sent("c:0", "secret"),
+    ];
+    for record in &beyond {
+        let refused = append(&payer, 1, std::slice::from_ref(record)).await;
+        assert_eq!(refused.status, 403, "{record} {refused:?}");
+        assert_eq!(refused.json()["code"], "forbidden");
+    }
+    assert_eq!(workers.records("p").await, Some(1), "nothing is stored");
+    assert_eq!(workers.records("secret").await, Some(1));
+    assert_eq!(workers.records("new").await, None);
+
+    let own = [
+        child("d:0", "pay", "p2", true),
+        sent("e:0", "p2"),
+        sent("f:0", "p"),
+    ];
+    let allowed = append(&payer, 1, &own).await;
+    assert_eq!(allowed.status, 200, "{allowed:?}");
+
+    let allowed = append(&wide, 2, &beyond).await;
+    assert_eq!(
+        allowed.status, 200,
+        "the key names the workflow: {allowed:?}"
+    );
 }
