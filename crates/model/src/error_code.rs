@@ -96,7 +96,8 @@ crate::words! {
         StoreFull = "store_full",
         /// The store cannot be reached or read.
         StoreUnavailable = "store_unavailable",
-        /// A sync failed; the store refuses writes until it is reopened.
+        /// A write or sync failed, or the directory was removed; the store refuses writes until it is
+        /// reopened.
         StorePoisoned = "store_poisoned",
         /// A setting of the store would lose data.
         StoreUnsafe = "store_unsafe",
@@ -138,6 +139,8 @@ crate::words! {
         TokenExpired = "token_expired",
         /// The caller lacks the permission.
         Forbidden = "forbidden",
+        /// The request does not address this machine, or comes from a page of another origin.
+        NotLocal = "not_local",
         /// No key with that id exists.
         UnknownKey = "unknown_key",
         /// The stream belongs to the engine.

@@ -1,9 +1,12 @@
 //! Reading of request bodies within limits of size and time.
 
+use std::error::Error as _;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::StatusCode;
+use everstep_model::ErrorCode;
+use http_body_util::LengthLimitError;
 
 use crate::failure::Failure;
 use crate::options::Options;
@@ -22,19 +25,37 @@ impl BodyLimits {
         }
     }
 
+    /// Lowers the limit of size.
+    pub(crate) fn at_most(self, bytes_max: usize) -> Self {
+        Self {
+            bytes_max: self.bytes_max.min(bytes_max),
+            ..self
+        }
+    }
+
     /// Reads the whole body.
     pub(crate) async fn read(self, body: Body) -> Result<Bytes, Failure> {
         let limit = self.bytes_max;
         match tokio::time::timeout(self.timeout, to_bytes(body, limit)).await {
             Ok(Ok(bytes)) => Ok(bytes),
-            Ok(Err(_)) => Err(Failure::uncoded(
-                StatusCode::PAYLOAD_TOO_LARGE,
-                format!("the body could not be read, or is larger than {limit} bytes"),
-            )),
+            Ok(Err(error)) => Err(unreadable(&error, limit)),
             Err(_) => Err(Failure::uncoded(
                 StatusCode::REQUEST_TIMEOUT,
                 "the body took too long to arrive",
             )),
         }
+    }
+}
+
+/// Describes why [`to_bytes`] could not read a body within a limit of size.
+pub(crate) fn unreadable(error: &axum::Error, bytes_max: usize) -> Failure {
+    let source = error.source();
+    match source.is_some_and(|source| source.is::<LengthLimitError>()) {
+        true => Failure::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            ErrorCode::PayloadTooLarge,
+            format!("the body has more than {bytes_max} bytes"),
+        ),
+        false => Failure::invalid(format!("the body is malformed: {error}")),
     }
 }

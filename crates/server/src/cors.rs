@@ -24,13 +24,19 @@ pub(crate) fn preflight() -> Response {
     (StatusCode::NO_CONTENT, headers).into_response()
 }
 
-/// Adds the CORS headers of a response to a request from `origin`.
+/// Adds the CORS headers of a response to a request from `origin`. Pages of all origins may embed
+/// streams, as the Durable Streams protocol requires.
 pub(crate) fn add_headers(
     headers: &mut HeaderMap,
     origin: Option<&HeaderValue>,
     allowed: &Origins,
+    is_stream_read: bool,
 ) {
-    headers.insert(RESOURCE_POLICY, HeaderValue::from_static("cross-origin"));
+    let policy = match is_stream_read {
+        true => "cross-origin",
+        false => "same-origin",
+    };
+    headers.insert(RESOURCE_POLICY, HeaderValue::from_static(policy));
     headers.insert(
         header::ACCESS_CONTROL_EXPOSE_HEADERS,
         HeaderValue::from_static(RESPONSE_HEADERS),

@@ -105,7 +105,8 @@ impl Failure {
 
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
-        let body = serde_json::to_string(&self.problem()).unwrap_or_default();
+        let mut body = serde_json::to_string(&self.problem()).unwrap_or_default();
+        body.push('\n');
         let mut response = no_store(self.status, problem::MEDIA_TYPE, body);
         for (name, value) in self.headers {
             response.headers_mut().insert(name, value);

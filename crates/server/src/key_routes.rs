@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Extension, Path, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use everstep_engine::Engine;
 use everstep_model::{ErrorCode, RunId, StreamName, parse_duration};
@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use crate::auth::{Caller, Identities, KeyError, Requirement, RunToken};
 use crate::body::BodyLimits;
 use crate::failure::Failure;
-use crate::json::respond;
+use crate::json::{self, respond};
 use crate::route::Route;
 use crate::stream_protocol::PREFIX;
 
@@ -56,9 +56,10 @@ pub(crate) fn routes() -> Vec<Route<KeyRoutes>> {
 async fn create_key(
     State(state): State<KeyRoutes>,
     Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Failure> {
-    let request: CreateKey = parse(&state.body_limits.read(body).await?)?;
+    let request: CreateKey = parse(&headers, &state.body_limits.read(body).await?)?;
     let created = state.identities.keys.create(request, caller.name()).await?;
     let (key, name) = (&created.view.id, &created.view.name);
     tracing::info!(key, name, by = caller.name(), "API key created");
@@ -90,9 +91,10 @@ async fn revoke_key(
 async fn mint_token(
     State(state): State<KeyRoutes>,
     Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Failure> {
-    let request: MintToken = parse(&state.body_limits.read(body).await?)?;
+    let request: MintToken = parse(&headers, &state.body_limits.read(body).await?)?;
     let run = RunId::new(&request.run)?;
     check_rights(&request, &caller)?;
     let lifetime = lifetime(&request, state.token_lifetime_max)?;
@@ -156,7 +158,8 @@ fn invalid(detail: impl Into<String>) -> Failure {
     Failure::new(StatusCode::BAD_REQUEST, ErrorCode::InvalidOptions, detail)
 }
 
-fn parse<T: DeserializeOwned>(body: &Bytes) -> Result<T, Failure> {
+fn parse<T: DeserializeOwned>(headers: &HeaderMap, body: &Bytes) -> Result<T, Failure> {
+    json::check(headers, body, json::DEPTH_MAX)?;
     serde_json::from_slice(body).map_err(|error| {
         let detail = format!("the body is invalid: {error}");
         Failure::new(StatusCode::BAD_REQUEST, ErrorCode::Undecodable, detail)

@@ -1,7 +1,7 @@
 //! The web origins that CORS allows, and the check of `Host` and `Origin` in development mode. The
 //! check prevents web pages from reaching the server through DNS rebinding.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use axum::http::{HeaderMap, Uri, header};
 
@@ -50,11 +50,21 @@ fn is_loopback_origin(origin: &str) -> bool {
 
 /// Returns whether a host, with or without a port, is `localhost` or a loopback address.
 fn is_loopback(host: &str) -> bool {
-    let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next(),
-        None => host.split(':').next(),
-    };
-    name.is_some_and(is_loopback_host)
+    if let Some(rest) = host.strip_prefix('[') {
+        return rest.split_once(']').is_some_and(|(address, rest)| {
+            let address: Result<Ipv6Addr, _> = address.parse();
+            let is_complete = rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port);
+            is_complete && address.is_ok_and(|address| address.is_loopback())
+        });
+    }
+    match host.split_once(':') {
+        Some((name, port)) => is_port(port) && is_loopback_host(name),
+        None => is_loopback_host(host),
+    }
+}
+
+fn is_port(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok()
 }
 
 /// Returns whether a host, without port and brackets, is `localhost` or a loopback address.
@@ -75,6 +85,7 @@ mod tests {
             "127.0.0.1:1",
             "127.8.8.8",
             "[::1]:80",
+            "[::1]",
         ] {
             assert!(is_loopback(host), "{host}");
         }
@@ -85,6 +96,17 @@ mod tests {
             "10.0.0.1",
             "[::2]",
             "127.0.0.1.nip.io",
+            "[::1].evil.example",
+            "[::1]80",
+            "[::1",
+            "[localhost]",
+            "::1",
+            "localhost:evil.example",
+            "localhost:80:80",
+            "localhost:65536",
+            "localhost:+80",
+            "localhost:",
+            "user@localhost",
         ] {
             assert!(!is_loopback(host), "{host}");
         }

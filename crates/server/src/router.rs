@@ -8,12 +8,15 @@ use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use everstep_engine::{Engine, Role};
+use everstep_model::ErrorCode;
 
 use crate::compression::{compress, weaken_etag};
+use crate::failure::Failure;
 use crate::options::Options;
 use crate::origins::is_local_request;
 use crate::route::{Route, bind};
 use crate::services::Services;
+use crate::stream_protocol::PREFIX;
 use crate::{cors, routes, workers};
 
 /// Serves an engine. `/v1/stream/{path}` is a Durable Streams server. The router can be mounted under
@@ -54,25 +57,72 @@ fn with_middleware(services: &Services, table: Vec<Route>, options: Arc<Options>
 /// response.
 async fn guard(State(options): State<Arc<Options>>, request: Request, next: Next) -> Response {
     let origin = request.headers().get(header::ORIGIN).cloned();
-    let is_preflight = request.method() == Method::OPTIONS;
-    let is_allowed = !options.loopback_only
-        || is_preflight
-        || is_local_request(request.headers(), request.uri());
-    let mut response = match (is_allowed, is_preflight) {
-        (true, true) => cors::preflight(),
-        (true, false) => next.run(request).await,
-        (false, _) => StatusCode::FORBIDDEN.into_response(),
+    let is_stream_read = matches!(*request.method(), Method::GET | Method::HEAD)
+        && request.uri().path().starts_with(PREFIX);
+    let mut response = match check(&options, &request) {
+        Err(failure) => failure.into_response(),
+        Ok(()) if request.method() == Method::OPTIONS => cors::preflight(),
+        Ok(()) => next.run(request).await,
     };
     let headers = response.headers_mut();
     headers.insert(
         header::X_CONTENT_TYPE_OPTIONS,
         HeaderValue::from_static("nosniff"),
     );
-    // A stream may have any content type; browsers must not run it as a page of this origin.
-    headers.insert(
-        header::CONTENT_SECURITY_POLICY,
-        HeaderValue::from_static("default-src 'none'; sandbox"),
-    );
-    cors::add_headers(headers, origin.as_ref(), &options.origins);
+    // A stream may have any content type; browsers must not run it as a page of this origin. A route
+    // that serves a page sets its own policy.
+    headers
+        .entry(header::CONTENT_SECURITY_POLICY)
+        .or_insert(HeaderValue::from_static("default-src 'none'; sandbox"));
+    cors::add_headers(headers, origin.as_ref(), &options.origins, is_stream_read);
     response
+}
+
+fn check(options: &Options, request: &Request) -> Result<(), Failure> {
+    let headers = request.headers();
+    if headers.get_all(header::HOST).iter().count() > 1 {
+        return Err(Failure::invalid("the request has more than one `Host`"));
+    }
+    let is_allowed = !options.loopback_only
+        || request.method() == Method::OPTIONS
+        || is_local_request(headers, request.uri());
+    match is_allowed {
+        true => Ok(()),
+        false => Err(Failure::new(
+            StatusCode::FORBIDDEN,
+            ErrorCode::NotLocal,
+            "a development server accepts only a `Host` and an `Origin` on this machine, such as \
+             `localhost`; to serve others, use `everstep serve`, and list their origins in `origins`",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use tower::ServiceExt;
+
+    use super::*;
+    use crate::auth::Requirement;
+
+    #[tokio::test]
+    async fn a_route_may_set_its_own_content_policy() {
+        const POLICY: &str = "default-src 'self'";
+        let page = || async { [(header::CONTENT_SECURITY_POLICY, POLICY)] };
+        let plain = || async { "plain" };
+        let table = vec![
+            Route::get("/page", Requirement::Public, page),
+            Route::get("/plain", Requirement::Public, plain),
+        ];
+        let engine = everstep::Engine::in_memory().start().await.unwrap();
+        let options = Arc::new(Options::default());
+        let services = Services::new(engine.as_ref(), &options);
+        let router = with_middleware(&services, bind(&(), table), options);
+        for (path, policy) in [("/page", POLICY), ("/plain", "default-src 'none'; sandbox")] {
+            let request = Request::get(path).body(Body::empty()).unwrap();
+            let response = router.clone().oneshot(request).await.unwrap();
+            let policies = response.headers().get_all(header::CONTENT_SECURITY_POLICY);
+            assert_eq!(policies.iter().collect::<Vec<_>>(), [policy]);
+        }
+    }
 }

@@ -80,9 +80,9 @@ async fn dispatch(
             rest: rest.to_owned(),
             base_url: format!("{}{}", address.site, address.base),
             headers,
-            body: server.body_limits.read(body).await?,
         };
-        return Ok(subscriptions::dispatch(&server.subscriptions, request).await);
+        let (subscriptions, limits) = (&server.subscriptions, server.body_limits);
+        return subscriptions::dispatch(subscriptions, request, body, limits).await;
     }
     let path = decode(&address.raw)?.into_owned();
     let request = StreamRequest {

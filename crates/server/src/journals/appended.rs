@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 
 use super::address::reserved;
 use crate::failure::Failure;
-use crate::json::check_depth;
+use crate::json::{DEPTH_MAX, check_depth};
 
 #[derive(Debug, PartialEq)]
 pub(super) enum Appended {
@@ -48,7 +48,7 @@ struct Headers {
 
 /// Parses a body: one record, or an array of records.
 pub(super) fn parse(body: &[u8]) -> Result<Vec<Appended>, Failure> {
-    check_depth(body)?;
+    check_depth(body, DEPTH_MAX)?;
     let is_array = body.trim_ascii_start().first() == Some(&b'[');
     let envelopes: Vec<Envelope> = match is_array {
         true => serde_json::from_slice(body).map_err(unreadable)?,

@@ -5,12 +5,13 @@ mod document;
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::{OriginalUri, State};
-use axum::http::Uri;
+use axum::http::{StatusCode, Uri};
+use axum::response::Response;
 use serde_json::Value;
 
 use crate::auth::Requirement;
+use crate::json::respond;
 use crate::route::{Endpoint, Route, bind};
 
 /// Returns the route that describes `others` and itself.
@@ -27,7 +28,8 @@ async fn describe(
     State(endpoints): State<Arc<Vec<Endpoint>>>,
     OriginalUri(original): OriginalUri,
     inner: Uri,
-) -> Json<Value> {
+) -> Response {
     let mount = original.path().strip_suffix(inner.path());
-    Json(document::describe(&endpoints, mount.unwrap_or_default()))
+    let document = document::describe(&endpoints, mount.unwrap_or_default());
+    respond(StatusCode::OK, &document)
 }

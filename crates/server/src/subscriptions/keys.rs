@@ -18,6 +18,13 @@ pub(crate) struct Keys {
     pub(super) id: String,
 }
 
+/// The wake that a token was issued for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TokenWake<'a> {
+    pub(super) id: &'a str,
+    pub(super) generation: u64,
+}
+
 impl std::fmt::Debug for Keys {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Keys({})", self.id)
@@ -52,24 +59,23 @@ impl Keys {
         format!("t={unix_seconds},kid={},ed25519={signed}", self.id)
     }
 
-    /// Returns the token of a woken subscriber, valid for one wake of one subscription.
+    /// Returns the token of a woken subscriber, valid for one wake of one subscription. It contains
+    /// the wake, so that it can be checked before the body of a request is read.
     pub(super) fn token(&self, subscription: &str, wake_id: &str, generation: u64) -> String {
-        self.sign(claim(subscription, wake_id, generation).as_bytes())
+        let signature = self.sign(claim(subscription, wake_id, generation).as_bytes());
+        format!("{generation}.{signature}.{wake_id}")
     }
 
-    pub(super) fn accepts(
-        &self,
-        token: &str,
-        subscription: &str,
-        wake_id: &str,
-        generation: u64,
-    ) -> bool {
-        let Ok(signature) = URL_SAFE_NO_PAD.decode(token) else {
-            return false;
-        };
+    /// Returns the wake of a token, if this key signed it for the subscription.
+    pub(super) fn wake_of<'a>(&self, token: &'a str, subscription: &str) -> Option<TokenWake<'a>> {
+        let (generation, rest) = token.split_once('.')?;
+        let (signature, id) = rest.split_once('.')?;
+        let generation = generation.parse().ok()?;
+        let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
         let key = UnparsedPublicKey::new(&ED25519, self.pair.public_key().as_ref());
-        let claim = claim(subscription, wake_id, generation);
-        key.verify(claim.as_bytes(), &signature).is_ok()
+        let claim = claim(subscription, id, generation);
+        key.verify(claim.as_bytes(), &signature).ok()?;
+        Some(TokenWake { id, generation })
     }
 
     /// Returns the public key as a JSON Web Key Set.
@@ -99,11 +105,25 @@ mod tests {
     fn a_token_is_valid_for_its_own_wake_only() {
         let keys = Keys::of_seed(&[7; SEED_BYTES]).unwrap();
         let token = keys.token("s", "w", 3);
-        assert!(keys.accepts(&token, "s", "w", 3));
-        assert!(!keys.accepts(&token, "s", "w", 4));
-        assert!(!keys.accepts(&token, "t", "w", 3));
-        assert!(!keys.accepts("", "s", "w", 3) && !keys.accepts("&", "s", "w", 3));
+        let wake = TokenWake {
+            id: "w",
+            generation: 3,
+        };
+        assert_eq!(keys.wake_of(&token, "s"), Some(wake));
+        assert_eq!(keys.wake_of(&token, "t"), None);
+        let signature = token.split('.').nth(1).unwrap();
+        for forged in [
+            "",
+            "&",
+            "..",
+            signature,
+            &format!("4.{signature}.w"),
+            &format!("3.{signature}.v"),
+            "3..w",
+        ] {
+            assert_eq!(keys.wake_of(forged, "s"), None, "{forged}");
+        }
         let other = Keys::of_seed(&[8; SEED_BYTES]).unwrap();
-        assert!(!other.accepts(&token, "s", "w", 3));
+        assert_eq!(other.wake_of(&token, "s"), None);
     }
 }

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::deliver::describe_streams;
 use super::error::SubscriptionError;
+use super::keys::TokenWake;
 use super::register::Subscriptions;
 use super::requests::{ClaimBody, SubscriptionRequest, WakeBody, bearer, parse};
 use super::state::{Kind, Wake};
@@ -18,28 +19,25 @@ use crate::json::respond;
 const WORKER_BYTES_MAX: usize = 255;
 
 impl Subscriptions {
-    /// Parses the body, and checks that the token was issued for its wake.
-    async fn wake_body(
+    /// Returns the wake of the request's token, which was issued for this subscription.
+    pub(super) async fn wake_of_token<'a>(
         &self,
         id: &str,
-        request: &SubscriptionRequest,
-    ) -> Result<WakeBody, SubscriptionError> {
-        let body: WakeBody = parse(&request.body)?;
+        request: &'a SubscriptionRequest,
+    ) -> Result<TokenWake<'a>, SubscriptionError> {
         let token = bearer(&request.headers)?;
-        let keys = self.keys().await?;
-        match keys.accepts(token, id, &body.wake_id, body.generation) {
-            true => Ok(body),
-            false => Err(SubscriptionError::TokenInvalid),
-        }
+        let wake = self.keys().await?.wake_of(token, id);
+        wake.ok_or(SubscriptionError::TokenInvalid)
     }
 
     /// Acknowledges offsets. Either renews the lease or ends the wake.
     pub(super) async fn ack(
         self: &Arc<Self>,
         id: &str,
-        request: &SubscriptionRequest,
+        wake: TokenWake<'_>,
+        body: &Bytes,
     ) -> Result<Response, SubscriptionError> {
-        let body = self.wake_body(id, request).await?;
+        let body = wake_body(wake, body)?;
         let (acks, wake_id) = (body.acks()?, &body.wake_id);
         let next_wake = match body.done {
             true => self.finish(id, wake_id, body.generation, &acks).await?,
@@ -97,10 +95,20 @@ impl Subscriptions {
     pub(super) async fn release(
         self: &Arc<Self>,
         id: &str,
-        request: &SubscriptionRequest,
+        wake: TokenWake<'_>,
+        body: &Bytes,
     ) -> Result<Response, SubscriptionError> {
-        let body = self.wake_body(id, request).await?;
+        let body = wake_body(wake, body)?;
         self.finish(id, &body.wake_id, body.generation, &[]).await?;
         Ok(StatusCode::NO_CONTENT.into_response())
+    }
+}
+
+/// Parses the body, and checks that it names the wake of the token.
+fn wake_body(wake: TokenWake<'_>, body: &Bytes) -> Result<WakeBody, SubscriptionError> {
+    let body: WakeBody = parse(body)?;
+    match body.wake_id == wake.id && body.generation == wake.generation {
+        true => Ok(body),
+        false => Err(SubscriptionError::TokenInvalid),
     }
 }

@@ -25,7 +25,16 @@ pub(crate) struct SubscriptionRequest {
     /// The URL of all streams, as the client addresses them.
     pub(crate) base_url: String,
     pub(crate) headers: HeaderMap,
-    pub(crate) body: Bytes,
+}
+
+impl SubscriptionRequest {
+    /// Returns the undecoded id of the subscription, if the request is one of a woken subscriber.
+    pub(super) fn woken(&self) -> Option<&str> {
+        let rest = self.rest.strip_prefix("subscriptions/")?;
+        let (id, verb) = rest.split_once('/')?;
+        let is_woken = matches!(verb, "callback" | "ack" | "release");
+        (is_woken && self.method == Method::POST).then_some(id)
+    }
 }
 
 #[derive(Deserialize)]

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use percent_encoding::percent_decode_str;
@@ -11,24 +11,60 @@ use serde_json::{Value, json};
 
 use super::deliver::describe_streams;
 use super::error::SubscriptionError;
+use super::keys::TokenWake;
 use super::register::Subscriptions;
 use super::requests::{StreamsBody, SubscriptionRequest, check_streams, config, parse};
 use super::state::{Link, LinkType, START, Subscription};
+use crate::body::BodyLimits;
+use crate::failure::Failure;
 use crate::json::respond;
 
 const ID_BYTES_MAX: usize = 255;
 
+/// The maximum size of the body of a woken subscriber's request in bytes.
+const WAKE_BODY_BYTES_MAX: usize = 64 * 1024;
+
+/// Handles a request. The gate lets woken subscribers pass, so their token is checked before their
+/// body is read.
 pub(crate) async fn dispatch(
     subscriptions: &Arc<Subscriptions>,
     request: SubscriptionRequest,
-) -> Response {
-    let response = route(subscriptions, &request).await;
-    response.unwrap_or_else(IntoResponse::into_response)
+    body: Body,
+    limits: BodyLimits,
+) -> Result<Response, Failure> {
+    let wake = match wake(subscriptions, &request).await {
+        Ok(wake) => wake,
+        Err(error) => return Ok(error.into_response()),
+    };
+    let limits = match wake {
+        Some(_) => limits.at_most(WAKE_BODY_BYTES_MAX),
+        None => limits,
+    };
+    let body = match request.method {
+        Method::PUT | Method::POST => limits.read(body).await?,
+        _ => Bytes::new(),
+    };
+    let response = route(subscriptions, &request, wake, &body).await;
+    Ok(response.unwrap_or_else(IntoResponse::into_response))
+}
+
+/// Returns the wake of a woken subscriber's token, or `None` for other requests.
+async fn wake<'a>(
+    subscriptions: &Subscriptions,
+    request: &'a SubscriptionRequest,
+) -> Result<Option<TokenWake<'a>>, SubscriptionError> {
+    let Some(id) = request.woken() else {
+        return Ok(None);
+    };
+    let id = valid_id(id)?;
+    subscriptions.wake_of_token(&id, request).await.map(Some)
 }
 
 async fn route(
     subscriptions: &Arc<Subscriptions>,
     request: &SubscriptionRequest,
+    wake: Option<TokenWake<'_>>,
+    body: &Bytes,
 ) -> Result<Response, SubscriptionError> {
     let segments: Vec<&str> = request.rest.split('/').collect();
     let (id, verb) = match segments.as_slice() {
@@ -41,14 +77,14 @@ async fn route(
         _ => return Ok(StatusCode::NOT_FOUND.into_response()),
     };
     let id = valid_id(id)?;
-    match (&request.method, verb) {
-        (&Method::PUT, None) => subscriptions.create(&id, request).await,
-        (&Method::GET, None) => subscriptions.show(&id).await,
-        (&Method::DELETE, None) => subscriptions.delete(&id).await,
-        (&Method::POST, Some("streams")) => subscriptions.link(&id, &request.body).await,
-        (&Method::POST, Some("callback" | "ack")) => subscriptions.ack(&id, request).await,
-        (&Method::POST, Some("claim")) => subscriptions.claim(&id, &request.body).await,
-        (&Method::POST, Some("release")) => subscriptions.release(&id, request).await,
+    match (&request.method, verb, wake) {
+        (&Method::PUT, None, _) => subscriptions.create(&id, request, body).await,
+        (&Method::GET, None, _) => subscriptions.show(&id).await,
+        (&Method::DELETE, None, _) => subscriptions.delete(&id).await,
+        (&Method::POST, Some("streams"), _) => subscriptions.link(&id, body).await,
+        (&Method::POST, Some("claim"), _) => subscriptions.claim(&id, body).await,
+        (_, Some("callback" | "ack"), Some(wake)) => subscriptions.ack(&id, wake, body).await,
+        (_, Some("release"), Some(wake)) => subscriptions.release(&id, wake, body).await,
         _ => Ok(StatusCode::METHOD_NOT_ALLOWED.into_response()),
     }
 }
@@ -85,8 +121,9 @@ impl Subscriptions {
         self: &Arc<Self>,
         id: &str,
         request: &SubscriptionRequest,
+        body: &Bytes,
     ) -> Result<Response, SubscriptionError> {
-        let config = config(&request.body, self.targets)?;
+        let config = config(body, self.targets)?;
         loop {
             if let Some((_, known)) = self.documents.load(id).await? {
                 return match known.config == config {

@@ -89,14 +89,12 @@ fn is_public(address: Ipv4Addr) -> bool {
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let [first, second, ..] = address.segments();
-    let is_mapped_or_translated =
-        first == 0 || (first == 0x64 && second == 0xff9b) || first == 0x2002;
-    !(address.is_loopback()
-        || address.is_unspecified()
-        || address.is_multicast()
-        || address.is_unique_local()
-        || address.is_unicast_link_local()
-        || is_mapped_or_translated)
+    let is_global_unicast = first & 0xe000 == 0x2000;
+    // Teredo and other protocols, documentation, and 6to4.
+    let is_special = (first == 0x2001 && (second < 0x200 || second == 0xdb8))
+        || (first == 0x3fff && second < 0x1000)
+        || first == 0x2002;
+    is_global_unicast && !is_special
 }
 
 #[cfg(test)]
@@ -135,6 +133,13 @@ mod tests {
             "https://[::ffff:10.0.0.1]/",
             "https://[fd00::1]/",
             "https://[fe80::1]/",
+            "https://[fec0::1]/",
+            "https://[2001::1]/",
+            "https://[2001:db8::1]/",
+            "https://[2002:a00:1::]/",
+            "https://[3fff::1]/",
+            "https://[100::1]/",
+            "https://[5f00::1]/",
             "https://[64:ff9b::a00:1]/",
             "http://example.com/",
             "ftp://example.com/",

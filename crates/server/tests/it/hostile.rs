@@ -12,6 +12,7 @@ fn dev() -> Options {
     options
 }
 
+// B322
 #[tokio::test]
 async fn development_mode_serves_only_this_machine() {
     let app = server(dev()).await;
@@ -22,9 +23,17 @@ async fn development_mode_serves_only_this_machine() {
         (vec![TEXT, ("Origin", "https://example.com")], 403),
         (vec![TEXT, ("Origin", "null")], 403),
         (vec![TEXT, ("Host", "example.com:4437")], 403),
+        (vec![TEXT, ("Host", "[::1].evil.example")], 403),
+        (vec![TEXT, ("Host", "localhost:evil.example")], 403),
+        (vec![TEXT, ("Origin", "http://[::1].evil.example")], 403),
+        (vec![TEXT, ("Origin", "http://localhost:evil.example")], 403),
     ] {
         let answer = send(&app, "PUT", address, &headers, "").await;
         assert_eq!(answer.status, status, "{headers:?}");
+        if status == 403 {
+            assert_eq!(answer.header("content-type"), "application/problem+json");
+            assert_eq!(answer.json()["code"], "not_local");
+        }
         assert_eq!(answer.header("x-content-type-options"), "nosniff");
         assert!(answer.header("content-security-policy").contains("sandbox"));
     }
@@ -35,6 +44,36 @@ async fn development_mode_serves_only_this_machine() {
     let preflight = send(&app, "OPTIONS", address, &foreign, "").await;
     assert!(preflight.status.is_success());
     assert_eq!(preflight.header("access-control-allow-origin"), "");
+}
+
+#[tokio::test]
+async fn a_request_with_two_hosts_is_rejected() {
+    for options in [Options::default(), dev()] {
+        let app = server(options).await;
+        let hosts = [TEXT, ("Host", "localhost"), ("Host", "evil.example")];
+        let answer = send(&app, "PUT", "/v1/stream/a", &hosts, "").await;
+        assert_eq!(answer.status, 400);
+        assert_eq!(answer.json()["code"], "invalid_request");
+    }
+}
+
+#[tokio::test]
+async fn pages_of_other_origins_may_embed_only_streams() {
+    let app = server(dev()).await;
+    send(&app, "PUT", "/v1/stream/a", &[TEXT], "x").await;
+    for (method, address, policy) in [
+        ("GET", "/v1/stream/a", "cross-origin"),
+        ("HEAD", "/v1/stream/a", "cross-origin"),
+        ("GET", "/v1/stream/missing", "cross-origin"),
+        ("POST", "/v1/stream/a", "same-origin"),
+        ("GET", "/workflows", "same-origin"),
+        ("GET", "/metrics", "same-origin"),
+        ("GET", "/nowhere", "same-origin"),
+    ] {
+        let answer = send(&app, method, address, &[TEXT], "x").await;
+        let sent = answer.header("cross-origin-resource-policy");
+        assert_eq!(sent, policy, "{method} {address}");
+    }
 }
 
 #[tokio::test]

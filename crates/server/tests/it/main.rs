@@ -6,6 +6,7 @@
     reason = "a test that panics is a test that fails"
 )]
 
+mod bodies;
 mod compressing;
 mod hostile;
 mod journals;
