@@ -15,7 +15,7 @@ use crate::config::{Config, Flags};
 use crate::exit::Exit;
 use crate::hosting::{
     SHUTTING_DOWN, ShutdownSignal, StorageConfig, connection_options, export_traces, log_to_stderr,
-    server_options,
+    server_options, shut_down,
 };
 use crate::output::Output;
 use crate::usage_error::UsageError;
@@ -158,8 +158,8 @@ pub(crate) async fn run(arguments: &Serve, global: &GlobalOptions) -> anyhow::Re
     if !out.is_json {
         out.line(SHUTTING_DOWN)?;
     }
-    shutdown_signal.shut_down(&engine, traces).await;
-    Ok(Exit::Interrupted)
+    shut_down(&engine, traces).await;
+    Ok(shutdown_signal.exit)
 }
 
 /// Keys and payloads must not cross a network without encryption.

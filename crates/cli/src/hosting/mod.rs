@@ -9,6 +9,6 @@ mod trace_export;
 
 pub(crate) use logging::{log_to_stderr, log_warnings};
 pub(crate) use server_options::{connection_options, server_options};
-pub(crate) use shutdown_signal::{SHUTTING_DOWN, ShutdownSignal};
+pub(crate) use shutdown_signal::{SHUTTING_DOWN, ShutdownSignal, shut_down};
 pub(crate) use storage::{StorageConfig, open_directory};
 pub(crate) use trace_export::export_traces;

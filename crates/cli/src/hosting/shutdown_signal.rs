@@ -3,56 +3,101 @@
 use everstep::Engine;
 use everstep_server::TraceExporter;
 #[cfg(unix)]
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
+
+use crate::exit::Exit;
 
 pub(crate) const SHUTTING_DOWN: &str =
     "shutting down; unfinished runs continue after the next start";
 
-/// Receives shutdown signals from its creation on.
+/// Receives the first shutdown signal since its creation. A second signal ends the process at once:
+/// everything that was acknowledged is durable.
 pub(crate) struct ShutdownSignal {
+    first: mpsc::Receiver<Signal>,
+    /// The exit code of a clean shutdown. An error other than a signal replaces it.
+    pub(crate) exit: Exit,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Signal {
+    Interrupt,
     #[cfg(unix)]
-    signals: [Signal; 2],
+    Terminate,
+}
+
+impl Signal {
+    /// The exit code of a clean shutdown.
+    fn clean_exit(self) -> Exit {
+        match self {
+            Self::Interrupt => Exit::Interrupted,
+            // Service managers stop a server with SIGTERM and expect success.
+            #[cfg(unix)]
+            Self::Terminate => Exit::Success,
+        }
+    }
+
+    /// The exit code of a process that did not finish its shutdown: 128 and the signal's number.
+    fn forced_exit_code(self) -> i32 {
+        match self {
+            Self::Interrupt => 130,
+            #[cfg(unix)]
+            Self::Terminate => 143,
+        }
+    }
 }
 
 impl ShutdownSignal {
-    #[cfg(unix)]
     pub(crate) fn listen() -> std::io::Result<Self> {
-        let kinds = [SignalKind::interrupt(), SignalKind::terminate()];
-        let [interrupt, terminate] = kinds.map(signal);
+        let (send, first) = mpsc::channel(1);
+        let mut signals = signals()?;
+        tokio::spawn(async move {
+            if let Some(signal) = signals.recv().await {
+                let _ = send.send(signal).await;
+            }
+            if let Some(signal) = signals.recv().await {
+                std::process::exit(signal.forced_exit_code());
+            }
+        });
         Ok(Self {
-            signals: [interrupt?, terminate?],
+            first,
+            exit: Exit::Success,
         })
     }
 
-    #[cfg(not(unix))]
-    pub(crate) fn listen() -> std::io::Result<Self> {
-        Ok(Self {})
-    }
-
-    /// Waits for the next signal.
+    /// Waits for the first signal.
     pub(crate) async fn received(&mut self) {
-        #[cfg(unix)]
-        let [interrupt, terminate] = &mut self.signals;
-        #[cfg(unix)]
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
+        match self.first.recv().await {
+            Some(signal) => self.exit = signal.clean_exit(),
+            None => std::future::pending().await,
         }
-        #[cfg(not(unix))]
-        let _ = tokio::signal::ctrl_c().await;
     }
+}
 
-    /// Shuts the engine down and exports the remaining traces. Another signal aborts this.
-    pub(crate) async fn shut_down(&mut self, engine: &Engine, traces: Option<TraceExporter>) {
-        let shutdown = async {
-            engine.shutdown().await;
-            if let Some(traces) = traces {
-                traces.stop().await;
-            }
-        };
-        tokio::select! {
-            () = shutdown => {}
-            () = self.received() => {}
-        }
+/// Forwards the signals of the process, from now on.
+fn signals() -> std::io::Result<mpsc::Receiver<Signal>> {
+    let (send, receive) = mpsc::channel(1);
+    #[cfg(unix)]
+    for (kind, it) in [
+        (SignalKind::interrupt(), Signal::Interrupt),
+        (SignalKind::terminate(), Signal::Terminate),
+    ] {
+        let (mut signal, send) = (signal(kind)?, send.clone());
+        tokio::spawn(async move {
+            while signal.recv().await.is_some() && send.send(it).await.is_ok() {}
+        });
+    }
+    #[cfg(not(unix))]
+    tokio::spawn(async move {
+        while tokio::signal::ctrl_c().await.is_ok() && send.send(Signal::Interrupt).await.is_ok() {}
+    });
+    Ok(receive)
+}
+
+/// Shuts the engine down and exports the remaining traces.
+pub(crate) async fn shut_down(engine: &Engine, traces: Option<TraceExporter>) {
+    engine.shutdown().await;
+    if let Some(traces) = traces {
+        traces.stop().await;
     }
 }

@@ -12,8 +12,11 @@ use everstep_store_postgres::{Options, PostgresBus, PostgresStore};
 use crate::config::{Config, without_password};
 use crate::usage_error::UsageError;
 
-/// Opens the embedded store in a directory.
+/// Opens the embedded store in a directory. From then on, the process creates all files for its
+/// user alone.
 pub(crate) fn open_directory(path: &Path) -> anyhow::Result<Arc<dyn Store>> {
+    #[cfg(unix)]
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     let store = EmbeddedStore::open(path, Arc::new(SystemClock))
         .with_context(|| format!("cannot open {}", path.display()))?;
     Ok(Arc::new(store))

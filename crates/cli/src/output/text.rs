@@ -7,17 +7,26 @@ use everstep_model::Timestamp;
 /// Payloads are truncated to this many characters.
 const CHARS_MAX: usize = 96;
 
-/// Escapes control characters, so that user input cannot control the terminal.
+/// Escapes control characters and bidirectional controls, so that user input can neither control
+/// the terminal nor change the order of the characters around it.
 pub(crate) fn escape_controls(text: &str) -> String {
-    if !text.chars().any(char::is_control) {
+    if !text.chars().any(is_unsafe) {
         return text.to_owned();
     }
     let escaped = text.chars().map(|c| match c {
         '\n' | '\r' | '\t' => " ".to_owned(),
-        c if c.is_control() => c.escape_default().to_string(),
+        c if is_unsafe(c) => c.escape_default().to_string(),
         c => c.to_string(),
     });
     escaped.collect()
+}
+
+fn is_unsafe(c: char) -> bool {
+    let is_bidirectional = matches!(
+        c,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    );
+    is_bidirectional || c.is_control()
 }
 
 /// Returns the beginning of a text, on one line.
@@ -58,6 +67,19 @@ mod tests {
         assert_eq!(escape_controls("a\x1b[31mb\nc"), "a\\u{1b}[31mb c");
         assert_eq!(escape_controls("plain ü"), "plain ü");
         assert_eq!(truncate(&"x".repeat(200)).chars().count(), CHARS_MAX + 1);
+    }
+
+    // B300
+    #[test]
+    fn bidirectional_controls_are_escaped() {
+        let single = ['\u{61c}', '\u{200e}', '\u{200f}'].into_iter();
+        let controls = single.chain('\u{202a}'..='\u{202e}');
+        for control in controls.chain('\u{2066}'..='\u{2069}') {
+            let code = u32::from(control);
+            let expected = format!("pay \\u{{{code:x}}}x");
+            assert_eq!(escape_controls(&format!("pay {control}x")), expected);
+        }
+        assert_eq!(escape_controls("שלום عليكم"), "שלום عليكم");
     }
 
     #[test]

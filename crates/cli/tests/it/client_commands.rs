@@ -173,14 +173,17 @@ fn waiting_for_a_run_that_fails_has_its_own_exit_code() {
     assert_eq!(forked["id"], "f");
 }
 
+// B300
 #[test]
 fn control_characters_in_user_input_are_escaped() {
     let server = server();
-    let nasty = r#"{"name":"\u001b]0;owned\u0007\u009b31m"}"#;
-    server.output(&["start", "hello", nasty, "--id", "n", "--wait"]);
-    for arguments in [vec!["list"], vec!["show", "n"]] {
+    let nasty = "{\"name\":\"\\u001b]0;owned\\u0007\\u009b31m\u{202e}\u{2066}\"}";
+    let start = ["start", "hello", nasty, "--id", "n", "--tag", "t\u{200f}"];
+    server.output(&[&start[..], &["--wait"]].concat());
+    for arguments in [vec!["list"], vec!["show", "n"], vec!["tail", "n"]] {
         let said = server.output(&arguments);
-        assert!(!said.contains(['\x1b', '\x07', '\u{9b}']), "{said:?}");
+        let nasty = ['\x1b', '\x07', '\u{9b}', '\u{202e}', '\u{2066}', '\u{200f}'];
+        assert!(!said.contains(nasty), "{said:?}");
     }
 }
 

@@ -14,6 +14,7 @@ mod dev;
 mod postgres;
 mod serve;
 mod server;
+mod shutdown;
 mod trace_export;
 
 use std::process::{Command, Output};

@@ -135,3 +135,85 @@ fn clients_use_keys_and_tls() {
     assert!(with(&admin, &["key", "revoke", id]).status.success());
     assert_eq!(with(&reader, &["show", "h"]).status.code(), Some(5));
 }
+
+#[cfg(unix)]
+fn modes(path: &Path, found: &mut Vec<(String, u32)>) {
+    use std::os::unix::fs::PermissionsExt;
+    let metadata = fs::metadata(path).unwrap();
+    let mode = metadata.permissions().mode() & 0o777;
+    found.push((path.display().to_string(), mode));
+    if metadata.is_dir() {
+        for entry in fs::read_dir(path).unwrap() {
+            modes(&entry.unwrap().path(), found);
+        }
+    }
+}
+
+// B336
+#[cfg(unix)]
+#[test]
+fn other_users_have_no_access_to_any_file_of_a_store() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    key(data.to_str().unwrap(), "admin");
+    let mut found = Vec::new();
+    modes(&data, &mut found);
+    assert!(found.len() > 10, "{found:?}");
+    for (path, mode) in found {
+        assert_eq!(mode & 0o077, 0, "{path} has mode {mode:o}");
+    }
+}
+
+// B336
+#[cfg(unix)]
+#[test]
+fn a_store_that_other_users_can_read_causes_a_warning() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let data = data.to_str().unwrap();
+    let serve = || {
+        stderr(&everstep(&[
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--data",
+            data,
+        ]))
+    };
+    let remedy = format!("chmod -R go= {data}");
+    let said = serve();
+    assert!(!said.contains(&remedy), "{said}");
+    fs::set_permissions(data, fs::Permissions::from_mode(0o750)).unwrap();
+    let said = serve();
+    assert!(said.contains(&remedy), "{said}");
+}
+
+// B338
+#[cfg(unix)]
+#[test]
+fn a_server_whose_directory_was_removed_refuses_writes_and_is_not_ready() {
+    use std::io::{Read, Write};
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let server = Server::start(&["dev", "--port", "0", "--data", data.to_str().unwrap()]);
+    let ready = || {
+        let address = server.url.strip_prefix("http://").unwrap();
+        let mut connection = std::net::TcpStream::connect(address).unwrap();
+        let request = "GET /health/ready HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+        connection.write_all(request.as_bytes()).unwrap();
+        let mut response = String::new();
+        connection.read_to_string(&mut response).unwrap();
+        response.split(' ').nth(1).unwrap().to_owned()
+    };
+    server.output(&["start", "hello", ADA, "--id", "before", "--wait"]);
+    assert_eq!(ready(), "200");
+    fs::remove_dir_all(&data).unwrap();
+    for id in ["after", "later"] {
+        let output = server.run(&["start", "hello", ADA, "--id", id]);
+        let said = stderr(&output);
+        assert!(!output.status.success(), "{said}");
+        assert!(said.contains("store_poisoned"), "{said}");
+    }
+    assert_eq!(ready(), "503");
+}

@@ -101,10 +101,25 @@ impl Server {
     }
 
     /// Sends SIGINT and returns the exit code.
-    pub(crate) fn interrupt(mut self) -> Option<i32> {
+    pub(crate) fn interrupt(self) -> Option<i32> {
+        self.signal("INT");
+        self.exit_code()
+    }
+
+    /// Sends SIGTERM and returns the exit code.
+    pub(crate) fn terminate(self) -> Option<i32> {
+        self.signal("TERM");
+        self.exit_code()
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
         let id = self.child.id().to_string();
-        let sent = Command::new("kill").args(["-INT", &id]).status().unwrap();
-        assert!(sent.success());
+        let sent = Command::new("kill").args(["-s", name, &id]).status();
+        assert!(sent.unwrap().success());
+    }
+
+    /// Waits until the process ends and returns its exit code.
+    pub(crate) fn exit_code(mut self) -> Option<i32> {
         // Read the remaining output, so that the server does not block on a full pipe.
         for line in self.lines.by_ref() {
             line.unwrap();

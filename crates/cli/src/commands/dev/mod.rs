@@ -24,7 +24,7 @@ use crate::config::Config;
 use crate::exit::Exit;
 use crate::hosting::{
     SHUTTING_DOWN, ShutdownSignal, connection_options, export_traces, log_to_stderr,
-    open_directory, server_options,
+    open_directory, server_options, shut_down,
 };
 use screen::Screen;
 use watch::Watch;
@@ -97,8 +97,8 @@ pub(crate) async fn run(arguments: &Dev, global: &GlobalOptions) -> anyhow::Resu
     if ended.is_ok() {
         screen.note(SHUTTING_DOWN)?;
     }
-    shutdown_signal.shut_down(&engine, traces).await;
-    ended.map(|()| Exit::Interrupted)
+    shut_down(&engine, traces).await;
+    ended.map(|()| shutdown_signal.exit)
 }
 
 impl Dev {
