@@ -9,6 +9,7 @@
 mod access_tests;
 mod auth;
 mod body;
+mod closing;
 mod compression;
 mod cors;
 mod failure;

@@ -12,6 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
+use crate::closing::Closing;
 use crate::stalling::Stalling;
 use crate::tls::Tls;
 
@@ -68,8 +69,8 @@ enum Stage {
     Closed,
 }
 
-/// Serves until `ended` completes. Then accepts no more connections, and lets responses in flight
-/// finish within the grace period.
+/// Serves until `ended` completes. Then accepts no more connections, answers waiting requests at
+/// once, and lets responses in flight finish within the grace period.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
@@ -80,6 +81,8 @@ pub async fn serve(
         Some(_) => router.layer(Extension(Secured)),
         None => router,
     };
+    let (close_waits, is_closing) = watch::channel(false);
+    let router = router.layer(Extension(Closing::new(is_closing)));
     let permits = Arc::new(Semaphore::new(connections.max));
     let connections = Arc::new(connections);
     let grace = connections.grace;
@@ -107,6 +110,7 @@ pub async fn serve(
         }
     }
     drop(stage);
+    let _ = close_waits.send(true);
     let _ = closing.send(Stage::Closing);
     if tokio::time::timeout(grace, closing.closed()).await.is_err() {
         let _ = closing.send(Stage::Closed);

@@ -7,6 +7,7 @@ use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 
 use crate::auth::{Caller, Requirement};
+use crate::closing::Closing;
 use crate::failure::Failure;
 use crate::journals::Journals;
 use crate::parameters::{Parameter, parameters};
@@ -85,16 +86,18 @@ async fn dispatch(
         return subscriptions::dispatch(subscriptions, request, body, limits).await;
     }
     let path = decode(&address.raw)?.into_owned();
+    // The gate always inserts a caller; without one, nothing is allowed.
+    let caller = parts.extensions.get::<Caller>().cloned();
+    let caller = caller.unwrap_or_else(Caller::without_rights);
     let request = StreamRequest {
         address,
         query: parts.uri.query().unwrap_or_default().to_owned(),
         headers,
         body,
+        caller: caller.clone(),
+        closing: Closing::of(&parts.extensions),
     };
     if is_journal(&path) {
-        // The gate always inserts a caller; without one, nothing is allowed.
-        let caller = parts.extensions.get::<Caller>().cloned();
-        let caller = caller.unwrap_or_else(Caller::without_rights);
         return journals.dispatch(method, &path, &caller, request).await;
     }
     match method {

@@ -173,6 +173,11 @@ impl Caller {
         self.has(Scope::Send) || token.is_some_and(|token| token.allows_answer(method))
     }
 
+    /// Returns a text that identifies the run token of the caller.
+    pub(crate) fn token_text(&self) -> Option<String> {
+        serde_json::to_string(self.token()?).ok()
+    }
+
     pub(crate) fn token(&self) -> Option<&RunToken> {
         match &*self.grant {
             Grant::Run(token) => Some(token),

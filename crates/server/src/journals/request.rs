@@ -70,6 +70,6 @@ impl Journals {
             query,
             view: Some(view),
         };
-        respond_to_read(self.server.clone(), reading, &request.headers).await
+        respond_to_read(self.server.clone(), reading, request).await
     }
 }

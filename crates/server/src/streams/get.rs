@@ -12,6 +12,7 @@ use super::query::{Live, Query};
 use super::reply::{Reply, body_of};
 use super::request::{Reading, StreamRequest, StreamServer};
 use super::sse;
+use crate::closing::Closing;
 use crate::failure::Failure;
 use crate::stream_protocol as names;
 
@@ -32,24 +33,30 @@ pub(crate) async fn get(
         query,
         view: None,
     };
-    respond(server, reading, &request.headers).await
+    respond(server, reading, request).await
 }
 
 /// Responds to a read of a user's stream or of a journal.
 pub(crate) async fn respond(
     server: Arc<StreamServer>,
     reading: Reading,
-    headers: &HeaderMap,
+    request: StreamRequest,
 ) -> Result<Response, Failure> {
+    let StreamRequest {
+        headers,
+        caller,
+        closing,
+        ..
+    } = request;
     match reading.query.live {
-        Live::No => read(&server, reading, headers).await,
+        Live::No => read(&server, reading, &headers).await,
         Live::LongPoll => {
-            let _permit = server.wait_permits.acquire()?;
-            long_poll(&server, reading).await
+            let _permit = server.wait_permits.acquire(&caller)?;
+            long_poll(&server, reading, &closing).await
         }
         Live::Sse => {
-            let permit = server.wait_permits.acquire()?;
-            Ok(sse::respond(server, reading, permit))
+            let permit = server.wait_permits.acquire(&caller)?;
+            Ok(sse::respond(server, reading, permit, closing))
         }
     }
 }
@@ -83,8 +90,12 @@ async fn read(
     Ok(reply.body(body()))
 }
 
-/// Responds when messages arrive, or without messages after a timeout.
-async fn long_poll(server: &StreamServer, reading: Reading) -> Result<Response, Failure> {
+/// Responds when messages arrive, or without messages after a timeout or when the server closes.
+async fn long_poll(
+    server: &StreamServer,
+    reading: Reading,
+    closing: &Closing,
+) -> Result<Response, Failure> {
     let Reading {
         mut reader,
         query,
@@ -92,8 +103,16 @@ async fn long_poll(server: &StreamServer, reading: Reading) -> Result<Response, 
     } = reading;
     let (streams, options) = (&server.streams, &server.options);
     let from = reader.offset();
-    let chunk = reader.next_within(options.chunk_bytes, options.long_poll_timeout);
-    let chunk = chunk.await?;
+    let waiting = reader.next_within(options.chunk_bytes, options.long_poll_timeout);
+    let arrived = tokio::select! {
+        biased;
+        chunk = waiting => Some(chunk?),
+        () = closing.begun() => None,
+    };
+    let chunk = match arrived {
+        Some(chunk) => chunk,
+        None => reader.next_chunk(options.chunk_bytes).await?,
+    };
     let cursor = cursor(streams.now(), query.cursor, streams.random());
     let reply = |status| Reply::new(status).after(&chunk).with(names::CURSOR, cursor);
     if chunk.messages.is_empty() {

@@ -12,7 +12,9 @@ use everstep_protocol::access::View;
 use percent_encoding::percent_decode_str;
 
 use super::query::Query;
+use crate::auth::Caller;
 use crate::body::BodyLimits;
+use crate::closing::Closing;
 use crate::failure::Failure;
 use crate::options::Options;
 use crate::permits::WaitPermits;
@@ -42,6 +44,8 @@ pub(crate) struct StreamRequest {
     pub(crate) query: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Body,
+    pub(crate) caller: Caller,
+    pub(crate) closing: Closing,
 }
 
 /// The URL of a request, taken apart.

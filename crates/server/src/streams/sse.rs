@@ -18,6 +18,7 @@ use serde::Serialize;
 use super::caching::cursor;
 use super::reply::{Reply, body_of};
 use super::request::{Reading, StreamServer};
+use crate::closing::Closing;
 use crate::permits::WaitPermit;
 use crate::stream_protocol as names;
 
@@ -33,6 +34,10 @@ struct Control {
     stream_closed: bool,
 }
 
+/// The approximate size of the messages of one event in bytes. An event is created when the client
+/// has taken the one before, so this limits what a connection buffers.
+const EVENT_BYTES: usize = 64 * 1024;
+
 /// An open event stream.
 struct EventStream {
     server: Arc<StreamServer>,
@@ -43,10 +48,16 @@ struct EventStream {
     /// Whether the first control event was sent.
     started: bool,
     ended: bool,
+    closing: Closing,
     _permit: WaitPermit,
 }
 
-pub(crate) fn respond(server: Arc<StreamServer>, reading: Reading, permit: WaitPermit) -> Response {
+pub(crate) fn respond(
+    server: Arc<StreamServer>,
+    reading: Reading,
+    permit: WaitPermit,
+    closing: Closing,
+) -> Response {
     let until = server.streams.elapsed() + server.options.sse_lifetime;
     let Reading { reader, query, .. } = reading;
     let encoding = is_encoded(&reader.info().content_type).then_some("base64");
@@ -57,6 +68,7 @@ pub(crate) fn respond(server: Arc<StreamServer>, reading: Reading, permit: WaitP
         cursor: query.cursor,
         started: false,
         ended: false,
+        closing,
         _permit: permit,
     };
     let events = stream::unfold(open, |mut open| async move {
@@ -77,7 +89,9 @@ impl EventStream {
         }
         let before = self.reader.offset();
         let chunk = match self.chunk().await {
-            Ok(chunk) => chunk,
+            Ok(Some(chunk)) => chunk,
+            // The server is closing; the client reconnects to another.
+            Ok(None) => return None,
             Err(error) => {
                 // The headers are sent; the client reconnects and then receives the error.
                 tracing::debug!(%error, "event stream ended by an error");
@@ -98,12 +112,18 @@ impl EventStream {
         self.until.saturating_sub(now)
     }
 
-    async fn chunk(&mut self) -> Result<Chunk, StreamError> {
-        let bytes = self.server.options.chunk_bytes;
-        if self.started {
-            return self.reader.next_move_within(bytes, self.remaining()).await;
+    /// Returns `None` when the server closes.
+    async fn chunk(&mut self) -> Result<Option<Chunk>, StreamError> {
+        let bytes = self.server.options.chunk_bytes.min(EVENT_BYTES);
+        if !self.started {
+            return self.reader.next_chunk(bytes).await.map(Some);
         }
-        self.reader.next_chunk(bytes).await
+        let remaining = self.remaining();
+        tokio::select! {
+            biased;
+            () = self.closing.begun() => Ok(None),
+            chunk = self.reader.next_move_within(bytes, remaining) => chunk.map(Some),
+        }
     }
 
     fn events(&mut self, chunk: &Chunk) -> Bytes {

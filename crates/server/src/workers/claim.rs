@@ -9,26 +9,31 @@ use futures_util::future::{Either, select};
 
 use super::pool::{Pool, unknown_session};
 use super::request::{JsonBody, OwnSession};
+use crate::closing::Closing;
 use crate::failure::Failure;
 
 pub(super) async fn claim(
     OwnSession { pool, id }: OwnSession,
+    server: Closing,
     JsonBody(request): JsonBody<ClaimRequest>,
 ) -> Result<Json<ClaimAnswer>, Failure> {
     let (waiting, news) = pool.begin_waiting(&id, &request)?;
     let engine = &pool.engine;
     let mut timeout = engine.runtime().sleep(pool.claim_timeout());
-    let mut closing = std::pin::pin!(engine.closing());
+    let mut engine_closing = std::pin::pin!(engine.closing());
+    let mut server_closing = std::pin::pin!(server.begun());
+    let is_closing = || engine.is_closing() || server.has_begun();
     let items = loop {
         // Registered before the items are read, so that later items wake the claim.
         let mut notified = std::pin::pin!(news.notified());
         notified.as_mut().enable();
         let items = pool.items(&id)?;
-        if !items.is_empty() || engine.is_closing() {
+        if !items.is_empty() || is_closing() {
             drop(waiting);
             break items;
         }
-        let ended = select(&mut timeout, &mut closing);
+        let closing = select(&mut engine_closing, &mut server_closing);
+        let ended = select(&mut timeout, closing);
         if let Either::Right(_) = select(notified, ended).await {
             // A run may be assigned as long as the claim waits, so read the items after that.
             drop(waiting);
@@ -38,7 +43,7 @@ pub(super) async fn claim(
     Ok(Json(ClaimAnswer {
         items,
         now: pool.now(),
-        closing: engine.is_closing(),
+        closing: is_closing(),
     }))
 }
 

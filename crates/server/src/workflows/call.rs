@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 
 use crate::auth::Caller;
 use crate::body::BodyLimits;
+use crate::closing::Closing;
 use crate::failure::Failure;
 use crate::json;
 use crate::parameters::{Parameter, Parameters};
@@ -39,6 +40,8 @@ pub(crate) struct Call {
     /// The path at which the router is mounted.
     mount: String,
     path_parameters: HashMap<String, String>,
+    caller: Caller,
+    closing: Closing,
     /// The name under which the journal records the request.
     pub(super) by: Option<String>,
     /// The only generation of the run that the caller may change, if it has a run token. The run may
@@ -58,19 +61,21 @@ impl FromRequest<WorkflowRoutes> for Call {
         let mount = mount.unwrap_or_default().to_owned();
         let path = Path::<HashMap<String, String>>::from_request_parts(&mut parts, routes).await;
         let Path(path_parameters) = path.map_err(|error| Failure::invalid(error.body_text()))?;
-        let caller = parts.extensions.get::<Caller>();
-        let by = match caller {
+        let caller = parts.extensions.get::<Caller>().cloned();
+        let by = match &caller {
             Some(caller) if !caller.may_name_itself() => caller.name().map(str::to_owned),
             Some(_) | None => actor(&parts.headers),
         };
-        let token = caller.and_then(Caller::token);
-        let generation = token.map(|token| token.generation);
+        let caller = caller.unwrap_or_else(Caller::without_rights);
+        let generation = caller.token().map(|token| token.generation);
         Ok(Self {
             routes: routes.clone(),
             query: parts.uri.query().unwrap_or_default().to_owned(),
             headers: parts.headers,
             mount,
             path_parameters,
+            closing: Closing::of(&parts.extensions),
+            caller,
             by,
             generation,
             body: routes.body_limits.read(body).await?,
@@ -136,7 +141,8 @@ impl Call {
         format!("{}{PREFIX}{}", self.mount, name.as_str())
     }
 
-    /// Waits for `work`, but no longer than `timeout` and the limit of the server.
+    /// Waits for `work`, but no longer than `timeout` and the limit of the server, and only until the
+    /// server closes.
     pub(crate) async fn wait<T>(
         &self,
         timeout: Duration,
@@ -148,7 +154,7 @@ impl Call {
 
     /// Acquires a permit to wait, for requests that must have one before they take effect.
     pub(crate) fn wait_permit(&self) -> Result<WaitPermit, Failure> {
-        self.routes.wait_permits.acquire()
+        self.routes.wait_permits.acquire(&self.caller)
     }
 
     /// Waits like [`wait`](Self::wait), with a permit that was acquired before.
@@ -164,6 +170,7 @@ impl Call {
             biased;
             done = work => Some(done),
             () = timeout => None,
+            () = self.closing.begun() => None,
         }
     }
 }

@@ -18,5 +18,6 @@ mod support;
 mod telemetry;
 mod tokens;
 mod tracing_runs;
+mod waiting;
 mod work_keys;
 mod workflows;
