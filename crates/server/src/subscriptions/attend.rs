@@ -11,7 +11,7 @@ use tokio::sync::broadcast::error::RecvError;
 
 use super::error::SubscriptionError;
 use super::register::Subscriptions;
-use super::state::Kind;
+use super::state::Due;
 
 /// How often all subscriptions are checked: other nodes may have changed them, and failures are
 /// retried.
@@ -75,29 +75,22 @@ impl Subscriptions {
 
     async fn check_wake(self: &Arc<Self>, id: &str) -> Result<bool, SubscriptionError> {
         let subscription = self.find(id).await?;
-        let (Some(wake), now) = (&subscription.wake, self.streams.now()) else {
-            return Ok(false);
-        };
-        if wake.retry_at.is_some_and(|retry_at| retry_at <= now) {
-            let generation = subscription.generation;
-            let changed = self.change(id, |subscription| {
-                let is_same = subscription.generation == generation;
-                let wake = subscription.wake.as_mut().filter(|_| is_same);
-                Ok(wake.map(|wake| wake.retry_at = None).is_some())
-            });
-            let (subscription, is_same) = changed.await?;
-            if is_same {
-                self.deliver(&subscription).await?;
+        let now = self.streams.now();
+        match subscription.due_now(now) {
+            Some(Due::Retry) => {
+                let begun = self.change(id, |subscription| Ok(subscription.begin_retry(now)));
+                let (subscription, has_begun) = begun.await?;
+                if has_begun {
+                    self.deliver(&subscription).await?;
+                }
+                Ok(has_begun)
             }
-            return Ok(is_same);
+            Some(Due::Wake) => self.wake(id, subscription.generation).await,
+            None => {
+                self.schedule.set(id, subscription.due());
+                Ok(false)
+            }
         }
-        let is_held = wake.holder.is_some() || subscription.config.kind == Kind::Webhook;
-        let has_ended = is_held && wake.retry_at.is_none() && wake.lease_until <= now;
-        if has_ended {
-            return self.wake(id, subscription.generation).await;
-        }
-        self.schedule.set(id, subscription.due());
-        Ok(false)
     }
 }
 

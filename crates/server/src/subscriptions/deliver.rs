@@ -144,8 +144,15 @@ impl Subscriptions {
             let acks = tails.into_iter().map(|(path, offset)| Ack { path, offset });
             let acks: Vec<Ack> = acks.collect();
             self.finish(id, &wake.id, generation, &acks).await?;
+            return Ok(());
         }
-        Ok(())
+        let now = self.streams.now();
+        let retry = None::<fn(u32) -> Timestamp>;
+        let ended = self.change(id, |it| {
+            it.end_call(generation, now, retry);
+            Ok(())
+        });
+        ended.await.map(drop)
     }
 
     async fn failed(
@@ -156,17 +163,12 @@ impl Subscriptions {
     ) -> Result<(), SubscriptionError> {
         tracing::warn!(id, why, "webhook call failed, retrying");
         let (now, random) = (self.streams.now(), self.streams.random());
-        let noted = self.change(id, |subscription| {
-            let lease_until = subscription.lease_from(now);
-            let wake = subscription.wake.as_mut();
-            if let (Some(wake), true) = (wake, subscription.generation == generation) {
-                wake.retry_at = Some(retry_at(now, wake.failures, random));
-                wake.failures += 1;
-                wake.lease_until = lease_until;
-            }
+        let retry = |failures| retry_at(now, failures, random);
+        let ended = self.change(id, |it| {
+            it.end_call(generation, now, Some(retry));
             Ok(())
         });
-        noted.await.map(drop)
+        ended.await.map(drop)
     }
 
     /// Acknowledges offsets and ends a wake. Returns whether the subscriber is woken again.

@@ -1,6 +1,7 @@
 //! The durable state of a subscription and its transitions. Pure: the time is an argument.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use everstep_model::{Offset, RecordNumber, Term, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -66,11 +67,32 @@ pub(super) struct Wake {
     pub(super) id: String,
     /// After this, the subscriber is woken again, or another worker may claim the wake.
     pub(super) lease_until: Timestamp,
+    /// The time at which the call of the webhook in flight has ended at the latest.
+    #[serde(default)]
+    pub(super) called_until: Option<Timestamp>,
     /// The worker that claimed the wake.
     pub(super) holder: Option<String>,
-    /// The time of the next call of a webhook that failed, and the number of failures.
+    /// The time of the next call of a webhook that failed, and the number of failures since the last
+    /// success.
     pub(super) retry_at: Option<Timestamp>,
     pub(super) failures: u32,
+}
+
+impl Wake {
+    /// Returns when the subscriber may be woken again.
+    fn ends_at(&self) -> Timestamp {
+        let called_until = self.called_until.unwrap_or_default();
+        self.lease_until.max(called_until)
+    }
+}
+
+/// What a wake that is due needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Due {
+    /// The webhook is called again.
+    Retry,
+    /// The lease has expired, so a new wake begins.
+    Wake,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,6 +114,9 @@ pub(super) struct Ack {
     pub(super) offset: Offset,
 }
 
+/// How long a call of a webhook takes at most, with its preparation and the record of its result.
+const CALL_MAX: Duration = Duration::from_secs(15);
+
 /// The start of any stream.
 pub(super) const START: Offset = Offset {
     term: Term(0),
@@ -111,18 +136,75 @@ impl Subscription {
 
     /// Begins a new wake, which invalidates earlier ones.
     pub(super) fn begin_wake(&mut self, id: String, now: Timestamp) {
+        let failures = self.wake.take().map_or(0, |earlier| earlier.failures);
         self.generation += 1;
         self.wake = Some(Wake {
             id,
             lease_until: self.lease_from(now),
+            called_until: self.call_from(now),
             holder: None,
             retry_at: None,
-            failures: 0,
+            failures,
         });
     }
 
+    /// Returns when a call of the webhook that begins now has ended. `None` for a wake stream.
+    fn call_from(&self, now: Timestamp) -> Option<Timestamp> {
+        let is_webhook = self.config.kind == Kind::Webhook;
+        is_webhook.then(|| now.after(CALL_MAX))
+    }
+
+    /// Returns what the current wake needs now.
+    pub(super) fn due_now(&self, now: Timestamp) -> Option<Due> {
+        let wake = self.wake.as_ref()?;
+        if let Some(retry_at) = wake.retry_at {
+            return (retry_at <= now).then_some(Due::Retry);
+        }
+        let is_held = wake.holder.is_some() || self.config.kind == Kind::Webhook;
+        (is_held && wake.ends_at() <= now).then_some(Due::Wake)
+    }
+
+    /// Begins the next call of a webhook that failed. Returns false if it is not due, because another
+    /// node has begun it.
+    pub(super) fn begin_retry(&mut self, now: Timestamp) -> bool {
+        if self.due_now(now) != Some(Due::Retry) {
+            return false;
+        }
+        let (lease_until, called_until) = (self.lease_from(now), self.call_from(now));
+        if let Some(wake) = &mut self.wake {
+            wake.retry_at = None;
+            wake.lease_until = lease_until;
+            wake.called_until = called_until;
+        }
+        true
+    }
+
+    /// Records the end of a call: a success, which begins the lease, or a failure with the time of the
+    /// next call.
+    pub(super) fn end_call(
+        &mut self,
+        generation: u64,
+        now: Timestamp,
+        retry: Option<impl Fn(u32) -> Timestamp>,
+    ) {
+        let lease_until = self.lease_from(now);
+        let is_current = self.generation == generation;
+        let Some(wake) = self.wake.as_mut().filter(|_| is_current) else {
+            return;
+        };
+        wake.called_until = None;
+        wake.lease_until = lease_until;
+        match retry {
+            Some(at) => {
+                wake.retry_at = Some(at(wake.failures));
+                wake.failures += 1;
+            }
+            None => wake.failures = 0,
+        }
+    }
+
     pub(super) fn lease_from(&self, now: Timestamp) -> Timestamp {
-        now.after(std::time::Duration::from_millis(self.config.lease_ttl_ms))
+        now.after(Duration::from_millis(self.config.lease_ttl_ms))
     }
 
     /// Returns the current wake, if the id and the generation match.
@@ -178,7 +260,7 @@ impl Subscription {
         let wake = self.wake.as_ref()?;
         match (self.config.kind, &wake.holder, wake.retry_at) {
             (Kind::Webhook, _, Some(retry_at)) => Some(retry_at),
-            (Kind::Webhook, _, None) | (Kind::PullWake, Some(_), _) => Some(wake.lease_until),
+            (Kind::Webhook, _, None) | (Kind::PullWake, Some(_), _) => Some(wake.ends_at()),
             // An unclaimed wake has no deadline.
             (Kind::PullWake, None, _) => None,
         }
@@ -260,6 +342,39 @@ mod tests {
         assert!(matches!(refused, SubscriptionError::Claimed { holder, .. } if holder == "x"));
         it.claim("y", at(1_000)).unwrap();
         assert_eq!(it.due(), Some(at(2_000)));
+    }
+
+    // B483
+    #[test]
+    fn a_webhook_is_called_once_at_a_time_and_its_failures_survive_the_lease() {
+        let mut it = subscription();
+        it.config.kind = Kind::Webhook;
+        let at = Timestamp::from_millis;
+        it.begin_wake("w".to_owned(), at(0));
+        // The lease of a second is over, and the call is in flight.
+        assert_eq!(it.due_now(at(9_999)), None);
+        for failures in 0..3_u32 {
+            let start = 100_000 * u64::from(failures);
+            let retry = |known| at(start + 60_000 + u64::from(known));
+            it.end_call(1, at(start + 10_000), Some(retry));
+            // The retry comes after the end of the lease, and no wake comes before it.
+            assert_eq!(it.due_now(at(start + 59_999)), None);
+            let retried_at = start + 60_000 + u64::from(failures);
+            assert_eq!(it.due(), Some(at(retried_at)));
+            assert_eq!(it.due_now(at(retried_at)), Some(Due::Retry));
+            assert!(it.begin_retry(at(retried_at)));
+            // Another node that has seen the same failure does not call too.
+            assert!(!it.begin_retry(at(retried_at)));
+            assert_eq!(it.due_now(at(retried_at + 9_999)), None);
+        }
+        // The node of the last call has died.
+        let due = it.due().unwrap();
+        assert_eq!(it.due_now(due), Some(Due::Wake));
+        it.begin_wake("w2".to_owned(), due);
+        assert_eq!(it.wake.as_ref().unwrap().failures, 3);
+        it.end_call(2, due, None::<fn(u32) -> Timestamp>);
+        assert_eq!(it.wake.as_ref().unwrap().failures, 0);
+        assert_eq!(it.due(), Some(due.after(Duration::from_secs(1))));
     }
 
     #[test]
