@@ -6,7 +6,7 @@ use everstep_inspect::Why;
 use everstep_model::{
     Control, Entry, Location, Record, RecordNumber, RpcId, RunId, StreamNumber, limits,
 };
-use everstep_store::{Bus, ListPage, ListQuery, RpcRow, RunRow, Store, Subscription};
+use everstep_store::{Bus, Count, ListPage, ListQuery, RpcRow, RunRow, Store, Subscription};
 
 use crate::commit::Grouping;
 use crate::core::Core;
@@ -140,6 +140,11 @@ impl Engine {
     /// Returns a page of the list of runs.
     pub async fn list(&self, query: ListQuery) -> Result<ListPage, Unavailable> {
         Ok(self.core.parts.node.store.list(query).await?)
+    }
+
+    /// Counts the runs that match the filters of a query.
+    pub async fn count(&self, query: ListQuery) -> Result<Count, Unavailable> {
+        Ok(self.core.parts.node.store.count(query).await?)
     }
 
     /// Returns all runs that match a query, across all pages.

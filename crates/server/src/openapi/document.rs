@@ -80,9 +80,11 @@ impl Writer {
         set("parameters", parameters(endpoint).into());
         set("responses", self.responses(endpoint));
         set("x-needs", requirement(endpoint.requires).into());
-        if endpoint.requires != Requirement::Public {
-            set("security", json!([{"bearer": []}, {}]));
-        }
+        let security = match endpoint.requires {
+            Requirement::Public => json!([]),
+            _ => json!([{"bearer": []}, {}]),
+        };
+        set("security", security);
         if let Some(request) = &endpoint.request {
             let content = content(&mut self.requests, &[request.content]);
             let body = json!({"required": request.required, "content": content});
@@ -268,6 +270,22 @@ mod tests {
             "post /workflows/{id}/rpc/{rpc}",
         ];
         assert_eq!(anything, events_and_answers);
+    }
+
+    // B484
+    #[tokio::test]
+    async fn schemas_are_objects_and_public_routes_need_no_security() {
+        let document = describe(&endpoints().await, "");
+        let text = document.to_string();
+        for boolean in ["\"schema\":true", "\"items\":true"] {
+            assert!(!text.contains(boolean), "{boolean}");
+        }
+        for path in ["/health/live", "/health/ready", "/openapi.json"] {
+            let security = &document["paths"][path]["get"]["security"];
+            assert_eq!(*security, json!([]), "{path}");
+        }
+        let metrics = &document["paths"]["/metrics"]["get"]["security"];
+        assert_eq!(*metrics, json!([{"bearer": []}, {}]));
     }
 
     #[tokio::test]

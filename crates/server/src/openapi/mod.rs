@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::extract::{OriginalUri, State};
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::auth::Requirement;
 use crate::json::respond;
@@ -18,7 +18,7 @@ use crate::route::{Endpoint, Route, bind};
 pub(crate) fn routes(others: &[Route]) -> Vec<Route> {
     let route = Route::get("/openapi.json", Requirement::Public, describe)
         .summary("Describe this API")
-        .returns::<Value>(200, "The OpenAPI document.");
+        .returns::<Map<String, Value>>(200, "The OpenAPI document.");
     let mut endpoints: Vec<_> = others.iter().map(|other| other.endpoint.clone()).collect();
     endpoints.push(route.endpoint.clone());
     bind(&Arc::new(endpoints), vec![route])

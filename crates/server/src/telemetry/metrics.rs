@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::{Request, State};
-use axum::http::{Method, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use everstep_engine::{Engine, Stats};
@@ -14,16 +14,16 @@ use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
+use super::prometheus_text::{Format, OPEN_METRICS, PLAIN, to_plain};
+use super::run_counts::RunCounts;
 use crate::auth::Requirement;
 use crate::response::no_store;
 use crate::route::Route;
 
-const OPEN_METRICS: &str = "application/openmetrics-text";
-const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 /// The upper bound of the first histogram bucket, in seconds. Each further bucket is four times as
 /// wide.
 const FIRST_BUCKET: f64 = 0.000_25;
@@ -39,6 +39,8 @@ pub(crate) struct Metrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
     seconds: Family<RouteLabels, Histogram>,
+    engine: Engine,
+    runs: RunCounts,
 }
 
 impl Metrics {
@@ -50,9 +52,13 @@ impl Metrics {
         registry.register("http_requests", help, requests.clone());
         let help = "Time until the response headers, in seconds";
         registry.register("http_request_seconds", help, seconds.clone());
+        let runs = RunCounts::default();
         registry.register_collector(Box::new(EngineStats(engine.clone())));
+        registry.register_collector(Box::new(Runs(runs.clone())));
         Self {
             registry,
+            engine: engine.clone(),
+            runs,
             requests,
             seconds,
         }
@@ -116,16 +122,46 @@ pub(crate) async fn measure(
 
 pub(crate) fn routes() -> Vec<Route<Arc<Metrics>>> {
     let route = Route::get("/metrics", Requirement::Scopes(&[Scope::Read]), show)
-        .summary("Read metrics in the format of Prometheus")
-        .returns_any(200, OPEN_METRICS, "The metrics.");
+        .summary("Read metrics in a format of Prometheus, which `Accept` selects")
+        .returns_any(200, PLAIN, "The metrics, in the format 0.0.4.")
+        .or_any(OPEN_METRICS);
     vec![route]
 }
 
-async fn show(State(metrics): State<Arc<Metrics>>) -> Response {
+async fn show(State(metrics): State<Arc<Metrics>>, headers: HeaderMap) -> Response {
+    metrics.runs.refresh(&metrics.engine).await;
     let mut text = String::new();
     // Writing to a string does not fail.
     let _ = encode(&mut text, &metrics.registry);
-    no_store(StatusCode::OK, CONTENT_TYPE, text)
+    let format = Format::of(&headers);
+    if format == Format::Plain {
+        text = to_plain(&text);
+    }
+    let mut response = no_store(StatusCode::OK, format.content_type(), text);
+    let vary = HeaderValue::from_static("accept");
+    response.headers_mut().insert(header::VARY, vary);
+    response
+}
+
+/// The latest numbers of runs.
+#[derive(Debug)]
+struct Runs(RunCounts);
+
+impl Collector for Runs {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
+        let counts = self.0.latest();
+        if counts.is_empty() {
+            return Ok(());
+        }
+        let runs = Family::<[(&str, &str); 1], Gauge>::default();
+        for (status, count) in counts {
+            let gauge = runs.get_or_create_owned(&[("status", status.as_str())]);
+            gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
+        }
+        let help = "Runs of the whole installation, by status";
+        let descriptor = encoder.encode_descriptor("runs", help, None, runs.metric_type())?;
+        runs.encode(descriptor)
+    }
 }
 
 /// Collects the counters of the engine on demand.

@@ -4,6 +4,8 @@ mod exporter;
 mod health;
 mod metrics;
 mod otlp;
+mod prometheus_text;
+mod run_counts;
 
 pub use exporter::{TraceExporter, TraceOptions};
 pub(crate) use health::routes as health_routes;

@@ -7,7 +7,7 @@ use everstep_protocol::workflow::{
     EventAnswer, ForkRequest, RestartRequest, RunPage, RunView, SettleRequest, StartAnswer,
     StartRequest, TypePage, WhyView,
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::call::WorkflowRoutes;
 use super::control::{self, plain, set_result};
@@ -128,11 +128,11 @@ fn audits() -> Vec<Route<WorkflowRoutes>> {
         Route::get("/workflows/{id}/timeline", READ, audit::timeline)
             .summary("Read a run's journal as an audit trail: actor, action, time and duration")
             .parameters(audit::TIMELINE_PARAMETERS)
-            .returns::<Vec<Value>>(200, "One entry per record.")
+            .returns::<Vec<Map<String, Value>>>(200, "One entry per record.")
             .or_any(bulk::JSON_LINES),
         Route::get("/workflows/{id}/shape", READ, audit::shape)
             .summary("Read a run's structure as a Mermaid flowchart or as JSON")
-            .returns::<Value>(200, "The structure.")
+            .returns::<Map<String, Value>>(200, "The structure.")
             .or_any(audit::MERMAID),
         Route::get("/workflows/{id}/journal", ADMIN, audit::journal)
             .summary("Read a run's complete journal, for replay tests")
