@@ -9,6 +9,7 @@ use futures_util::future::join_all;
 use tokio::sync::oneshot;
 
 use super::convert;
+use super::permitted;
 use super::pool::Pool;
 use super::reach;
 use super::request::{JsonBody, OwnSession};
@@ -55,8 +56,17 @@ struct PermittedAppend {
 
 impl PermittedAppend {
     fn check(append: OneAppend, pool: &Pool, session: &str) -> Result<Self, Failure> {
+        let seat = pool.seat_of(&append.token, session)?;
+        let state = pool.state_of(session)?;
+        let read = state.seat_of(session, seat).map(|seat| seat.read.end());
+        if read.is_some_and(|end| append.seen > end) {
+            return Err(permitted::rejected(
+                "`seen` is beyond the records of the run that the worker has received",
+            ));
+        }
+        drop(state);
         Ok(Self {
-            seat: pool.seat_of(&append.token, session)?,
+            seat,
             seq: append.seq,
             append: Box::new(convert::append(append)?),
         })

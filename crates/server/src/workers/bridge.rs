@@ -13,7 +13,7 @@ use everstep_store::{BoxFuture, StoreError};
 use tokio::sync::{mpsc, oneshot};
 
 use super::pool::Pool;
-use super::seat::{Command, PendingNews, Seat, SeatState, is_last};
+use super::seat::{Command, PendingNews, RecordsRead, Seat, SeatState, is_last};
 
 /// Executes a run by a session of the pool: the session with the most free slots, or the first that
 /// claims it.
@@ -23,12 +23,15 @@ pub(super) async fn execute(pool: Arc<Pool>, mut activation: Activation) {
         cautious: activation.cautious,
         words: Vec::new(),
     };
+    let read = RecordsRead::default();
+    read.add(&activation.journal);
     let seat = Seat {
         run: activation.run.clone(),
         generation: activation.generation,
         workflow: activation.workflow.clone(),
         version: activation.version,
         commands,
+        read: read.clone(),
         state: SeatState::Queued(pending),
     };
     let number = pool.state().add(seat);
@@ -36,7 +39,7 @@ pub(super) async fn execute(pool: Arc<Pool>, mut activation: Activation) {
     // Queued runs drop their journals to save memory, and read them again when they are assigned.
     let is_assigned = pool.state().assign_or_queue(number);
     let journal = is_assigned.then_some(journal);
-    let bridge = Bridge::new(pool, number, activation, journal);
+    let bridge = Bridge::new((pool, number), activation, read, journal);
     bridge.run(inbox).await;
 }
 
@@ -44,6 +47,7 @@ struct Bridge {
     pool: Arc<Pool>,
     seat: u64,
     activation: Activation,
+    read: RecordsRead,
     /// The number of appends that were answered, and the last answer.
     answered: u64,
     last: Option<OneAnswer>,
@@ -87,15 +91,16 @@ enum Input {
 
 impl Bridge {
     fn new(
-        pool: Arc<Pool>,
-        seat: u64,
+        (pool, seat): (Arc<Pool>, u64),
         activation: Activation,
+        read: RecordsRead,
         journal: Option<Vec<Entry>>,
     ) -> Self {
         Self {
             pool,
             seat,
             activation,
+            read,
             answered: 0,
             last: None,
             in_flight: None,
@@ -153,11 +158,17 @@ impl Bridge {
 
     fn on_message(&mut self, message: Message) -> Next {
         match message {
-            Message::Appended { first, before, .. } => {
+            Message::Appended {
+                first,
+                before,
+                records,
+            } => {
+                self.read.up_to(first.plus(records.len()));
                 let before = wire(before);
                 return self.answer(OneAnswer::Appended { first, before }, true);
             }
             Message::Missed { came, .. } => {
+                self.read.add(&came);
                 let came = wire(came);
                 return self.answer(OneAnswer::Missed { came }, false);
             }
@@ -215,8 +226,11 @@ impl Bridge {
             Command::Append { seq, append, reply } => self.append(seq, *append, reply),
             Command::Read { from, reply } => {
                 let reading = self.activation.seat.read(from);
+                let read = self.read.clone();
                 let reading = async move {
-                    let _ = reply.send(reading.await);
+                    let entries = reading.await;
+                    read.add(entries.as_deref().unwrap_or_default());
+                    let _ = reply.send(entries);
                 };
                 self.activation.seat.runtime().spawn(Box::pin(reading));
             }
@@ -241,6 +255,7 @@ impl Bridge {
         match read {
             Ok(_) if self.give_back.is_some() => Next::Continue,
             Ok(journal) => {
+                self.read.add(&journal);
                 self.pool.hand_over(self.seat, journal);
                 Next::Continue
             }

@@ -1,5 +1,8 @@
 //! A seat: one run that a session executes, or that waits for a session.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use everstep_engine::{Append, Then};
 use everstep_model::{Entry, Generation, Name, RecordNumber, RunId};
 use everstep_protocol::worker::{NewsWord, OneAnswer};
@@ -57,7 +60,28 @@ pub(super) struct Seat {
     pub(super) workflow: Name,
     pub(super) version: u32,
     pub(super) commands: mpsc::UnboundedSender<Command>,
+    pub(super) read: RecordsRead,
     pub(super) state: SeatState,
+}
+
+/// How far the worker can have read the journal of its run. Clones share the number.
+#[derive(Clone, Default)]
+pub(super) struct RecordsRead(Arc<AtomicU64>);
+
+impl RecordsRead {
+    pub(super) fn up_to(&self, end: RecordNumber) {
+        self.0.fetch_max(end.0, Ordering::AcqRel);
+    }
+
+    pub(super) fn add(&self, entries: &[Entry]) {
+        if let Some(last) = entries.last() {
+            self.up_to(last.number.plus(1));
+        }
+    }
+
+    pub(super) fn end(&self) -> RecordNumber {
+        RecordNumber(self.0.load(Ordering::Acquire))
+    }
 }
 
 impl Seat {

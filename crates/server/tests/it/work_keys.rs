@@ -183,3 +183,39 @@ async fn the_runs_of_a_worker_reach_only_the_workflows_that_its_key_names() {
         "the key names the workflow: {allowed:?}"
     );
 }
+
+// B487
+#[tokio::test]
+async fn a_worker_cannot_claim_to_have_read_beyond_the_end_of_a_journal() {
+    let workers = Workers::new().await;
+    let key = workers.key(&["pay"]).await;
+    let session = workers.register(&key, "pay").await;
+    workers.start("pay", "p").await;
+    let claim = json!({"after": 0, "leaving": false});
+    let claimed = workers.post(&key, &format!("{session}/claim"), claim).await;
+    let token = claimed.json()["items"][0]["run"]["token"].clone();
+    let children: Vec<Value> = ["a", "b", "c"]
+        .map(|name| child(&format!("{name}:0"), "pay", name, true))
+        .into();
+    let append = async |seq: u32, seen: u64, records: &[Value]| {
+        let append = json!({
+            "token": token, "seq": seq, "seen": seen, "inboxSeen": 1, "then": "continue",
+            "records": records,
+        });
+        let request = json!({"appends": [append], "released": []});
+        let path = format!("{session}/append");
+        workers.post(&key, &path, request).await
+    };
+    for seen in [2, u64::MAX] {
+        let refused = append(1, seen, &children).await;
+        assert_eq!(refused.status, 400, "{refused:?}");
+        assert_eq!(refused.json()["code"], "invalid_append");
+    }
+    assert_eq!(workers.records("p").await, Some(1), "nothing is stored");
+    assert_eq!(append(1, 1, &children).await.status, 200);
+    let answered = append(2, 4, &[sent("d:0", "a")]).await;
+    assert_eq!(
+        answered.status, 200,
+        "it has read its own records: {answered:?}"
+    );
+}

@@ -68,7 +68,8 @@ async fn bridge() -> (Bridge, Arc<Mutex<Vec<Then>>>) {
     };
     let pool = Arc::new(Pool::new(engine, &Options::default()));
     let journal = Some(Vec::new());
-    (Bridge::new(pool, 1, activation, journal), appended)
+    let bridge = Bridge::new((pool, 1), activation, RecordsRead::default(), journal);
+    (bridge, appended)
 }
 
 /// Returns an append of the worker with this sequence number, and the receiver of its answer.
