@@ -22,6 +22,9 @@ pub struct Problem {
     /// The permanent error code, explained in `docs/errors/`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
+    /// How many records of an append were taken before the one that was rejected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub appended: Option<u64>,
 }
 
 impl Problem {
@@ -34,6 +37,7 @@ impl Problem {
             status,
             detail: detail.into(),
             code: None,
+            appended: None,
         }
     }
 

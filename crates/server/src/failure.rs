@@ -15,6 +15,7 @@ pub(crate) struct Failure {
     code: Option<ErrorCode>,
     detail: String,
     headers: Vec<(HeaderName, HeaderValue)>,
+    appended: Option<u64>,
 }
 
 impl Failure {
@@ -32,6 +33,7 @@ impl Failure {
             code: None,
             detail: detail.into(),
             headers: Vec::new(),
+            appended: None,
         }
     }
 
@@ -90,6 +92,12 @@ impl Failure {
         self
     }
 
+    /// Says how many records of the request took effect nevertheless.
+    pub(crate) fn after_appending(mut self, records: usize) -> Self {
+        self.appended = Some(records as u64);
+        self
+    }
+
     pub(crate) fn code(&self) -> Option<ErrorCode> {
         self.code
     }
@@ -98,6 +106,7 @@ impl Failure {
     pub(crate) fn problem(&self) -> Problem {
         let title = self.status.canonical_reason().unwrap_or("Error");
         let mut problem = Problem::new(self.status.as_u16(), title, &self.detail);
+        problem.appended = self.appended;
         problem.code = self.code.map(|code| code.as_str().to_owned());
         problem
     }

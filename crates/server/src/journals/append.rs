@@ -1,5 +1,6 @@
-//! `POST` to a journal appends events and answers, each in a commit of its own, in order. What a
-//! producer sends again takes effect once.
+//! `POST` to a journal appends events and answers, each in a commit of its own, in order. If one is
+//! rejected, the response says how many were taken before it. What a producer sends again takes
+//! effect once.
 
 use axum::http::{StatusCode, header};
 use axum::response::Response;
@@ -47,12 +48,18 @@ impl Appender<'_> {
             return Err(Failure::conflict(ErrorCode::StreamType, detail));
         }
         let records = parse(&self.server.body_limits.read(request.body).await?)?;
+        let is_one = records.len() == 1;
         let (mut last, mut is_new) = (RecordNumber(0), false);
         for (index, record) in records.into_iter().enumerate() {
             let dedup_id = producer.as_ref().map(|producer| dedup_id(producer, index));
             let appended = self.record(&journal, record, dedup_id).await;
-            let (number, is_first) =
-                appended.map_err(|failure| with_end(failure, &journal, producer.as_ref()))?;
+            let (number, is_first) = appended.map_err(|failure| {
+                let failure = with_end(failure, &journal, producer.as_ref());
+                match is_one {
+                    true => failure,
+                    false => failure.after_appending(index),
+                }
+            })?;
             is_new |= is_first;
             last = last.max(number);
         }

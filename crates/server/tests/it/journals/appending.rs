@@ -187,3 +187,22 @@ fn appends_to_journals_are_validated_like_api_requests() {
         );
     });
 }
+
+// B488
+#[test]
+fn a_rejected_append_says_how_many_of_its_records_were_taken() {
+    served(async |served| {
+        served.start("order", "o", "7").await;
+        served.wait_for_status("o", "waiting").await;
+        let unknown = r#"{"type":"workflow:rpc_answered","value":{"rpcId":"none","answer":1}}"#;
+        let refused = append(&served, &[], &format!("[{APPROVAL},{unknown}]")).await;
+        assert!(refused.status.is_client_error(), "{refused:?}");
+        assert_eq!(refused.json()["appended"], 1);
+        let page = served.get("/v1/stream/workflows/o").await.json();
+        let rows = page.as_array().unwrap().iter();
+        let events = rows.filter(|row| row["type"] == "workflow:event");
+        assert_eq!(events.count(), 1);
+        let alone = append(&served, &[], unknown).await;
+        assert_eq!(alone.json()["appended"], json!(null));
+    });
+}
