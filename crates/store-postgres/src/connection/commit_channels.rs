@@ -19,6 +19,7 @@ use crate::connection::connector::Connector;
 use crate::connection::direct::is_direct;
 use crate::connection::pace::Pace;
 use crate::connection::pool::answer;
+use crate::connection::prepared::Prepared;
 use crate::failure::CallError;
 
 pub(crate) struct CommitChannels {
@@ -43,6 +44,7 @@ struct Connection {
     /// Whether calls may be pipelined. The server then executes them in order, each in its own
     /// transaction.
     is_direct: bool,
+    prepared: Prepared,
 }
 
 impl CommitChannels {
@@ -66,7 +68,7 @@ impl CommitChannels {
         let _in_flight = InFlight::begin(&channel.calls_in_flight);
         let (connection, _turn) = self.turn(channel).await?;
         let sent = Instant::now();
-        let answer = answer(&connection.client, statement, arguments).await;
+        let answer = connection.call(statement, arguments).await;
         if let Err(CallError::Lost(_)) = answer {
             channel.discard(&connection).await;
         }
@@ -121,7 +123,11 @@ impl Channel {
         }
         let client = connector.connect().await?;
         let is_direct = is_direct(&client).await;
-        let connection = Arc::new(Connection { client, is_direct });
+        let connection = Arc::new(Connection {
+            client,
+            is_direct,
+            prepared: Prepared::default(),
+        });
         *kept = Some(connection.clone());
         Ok(connection)
     }
@@ -157,6 +163,19 @@ impl Channel {
             .unwrap_or_else(PoisonError::into_inner);
         let before = answered.replace(now);
         now - before.map_or(sent, |before| before.max(sent))
+    }
+}
+
+impl Connection {
+    async fn call(
+        &self,
+        statement: &str,
+        arguments: &[Argument<'_>],
+    ) -> Result<Vec<Row>, CallError> {
+        match self.is_direct {
+            true => answer(self.prepared.query(&self.client, statement, arguments)).await,
+            false => answer(self.client.query_typed(statement, arguments)).await,
+        }
     }
 }
 

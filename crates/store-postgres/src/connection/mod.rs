@@ -9,5 +9,6 @@ pub(crate) mod io;
 pub(crate) mod options;
 pub(crate) mod pace;
 pub(crate) mod pool;
+pub(crate) mod prepared;
 pub(crate) mod safety;
 pub(crate) mod tls;

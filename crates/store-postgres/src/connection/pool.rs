@@ -79,7 +79,8 @@ impl Pool {
         statement: &str,
         arguments: &[Argument<'_>],
     ) -> Result<Vec<Row>, CallError> {
-        let answer = answer(&lent.client, statement, arguments).await;
+        // The statement has no name: PgBouncer may give the next one to another server process.
+        let answer = answer(lent.client.query_typed(statement, arguments)).await;
         // A connection whose call timed out is closed too: its next answer would be to this call.
         if !matches!(answer, Err(CallError::Lost(_))) {
             self.keep(lent);
@@ -125,14 +126,10 @@ impl Pool {
     }
 }
 
-/// Sends a statement and waits for its answer.
+/// Waits for the answer to a statement.
 pub(crate) async fn answer(
-    client: &Client,
-    statement: &str,
-    arguments: &[Argument<'_>],
+    call: impl Future<Output = Result<Vec<Row>, tokio_postgres::Error>>,
 ) -> Result<Vec<Row>, CallError> {
-    // No statement has a name: PgBouncer may give the next one to another server process.
-    let call = client.query_typed(statement, arguments);
     match timeout(CALL_MAX, call).await {
         Ok(answer) => Ok(answer?),
         Err(_) => Err(CallError::Lost(StoreError::Unavailable {
