@@ -85,7 +85,7 @@ impl fmt::Display for Seed {
 }
 
 /// The id of a run, chosen by the caller that starts it: 1–255 of `A-Z a-z 0-9 . _ : -`, without
-/// `..`.
+/// `..`, and not `.` alone, because clients remove such a segment from the path of a URL.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RunId(Arc<str>);
 
@@ -94,7 +94,7 @@ json_as_text!(RunId, RunId::new);
 /// A run id that breaks the rules of [`RunId`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "invalid run id {given:?}: {reason}; use 1 to {} characters of A-Z a-z 0-9 . _ : - without \"..\"",
+    "invalid run id {given:?}: {reason}; use 1 to {} characters of A-Z a-z 0-9 . _ : - without \"..\", and not \".\" alone",
     limits::RUN_ID_BYTES_MAX
 )]
 pub struct InvalidRunId {
@@ -124,6 +124,9 @@ impl RunId {
         }
         if text.contains("..") {
             return refuse("it contains \"..\"");
+        }
+        if text == "." {
+            return refuse("it is \".\", which clients remove from URLs");
         }
         Ok(Self(text.into()))
     }
@@ -254,9 +257,10 @@ pub(crate) fn digest(bytes: &[u8], length: usize) -> String {
 mod tests {
     use super::*;
 
+    // B544
     #[test]
     fn run_ids_outside_the_alphabet_are_refused_with_the_rule() {
-        for bad in ["", "a b", "a/b", "a..b", "ü", &"x".repeat(256)] {
+        for bad in ["", ".", "a b", "a/b", "a..b", "ü", &"x".repeat(256)] {
             assert!(RunId::new(bad).is_err(), "{bad:?}");
         }
         for good in ["a", "order-1:x_y.z", &"x".repeat(255)] {

@@ -73,6 +73,16 @@ json_as_text!(StepStatus, StepStatus::from_str);
 pub struct UnknownStatus(String);
 
 impl RunStatus {
+    /// Names that earlier systems used for a status.
+    pub const ALIASES: &[(&str, Self)] = &[
+        ("created", Self::Queued),
+        ("pending", Self::Queued),
+        ("errored", Self::Failed),
+        ("complete", Self::Completed),
+        ("compensating", Self::RollingBack),
+        ("compensation_failed", Self::RollbackFailed),
+    ];
+
     /// Returns the permanent number in stored rows.
     #[must_use]
     pub fn code(self) -> u8 {
@@ -112,17 +122,13 @@ impl RunStatus {
 impl FromStr for RunStatus {
     type Err = UnknownStatus;
 
-    /// Parses a status, or a name that earlier systems used for it.
+    /// Parses a status or an alias, in any case, with `_` or `-` between words.
     fn from_str(text: &str) -> Result<Self, UnknownStatus> {
-        let word = match text {
-            "created" | "pending" => "queued",
-            "errored" => "failed",
-            "complete" => "completed",
-            "compensating" => "rolling_back",
-            "compensation_failed" => "rollback_failed",
-            other => other,
-        };
-        Self::parse(word).ok_or_else(|| UnknownStatus(excerpt(text)))
+        let word = text.to_ascii_lowercase().replace('-', "_");
+        let alias = Self::ALIASES.iter().find(|(alias, _)| *alias == word);
+        let status = alias.map(|(_, status)| *status);
+        let status = status.or_else(|| Self::parse(&word));
+        status.ok_or_else(|| UnknownStatus(excerpt(text)))
     }
 }
 
