@@ -22,7 +22,7 @@ pub fn why(overview: &Overview, offered: bool) -> Why {
     if status.is_terminal() {
         return Why {
             status,
-            reasons: vec![Reason::Finished { status }],
+            reasons: vec![finished(overview, status)],
             deadline: None,
         };
     }
@@ -36,6 +36,16 @@ pub fn why(overview: &Overview, offered: bool) -> Why {
         status,
         reasons,
         deadline: overview.deadline.filter(|_| overview.ending.is_none()),
+    }
+}
+
+fn finished(overview: &Overview, status: RunStatus) -> Reason {
+    Reason::Finished {
+        status,
+        error: overview.error.clone(),
+        caused_by: overview.caused_by.clone(),
+        rollback_error: overview.rollback_error.clone(),
+        reason: overview.reason.clone(),
     }
 }
 

@@ -42,6 +42,8 @@ pub struct Overview {
     pub completed_at: Option<Timestamp>,
     pub result: Option<Payload>,
     pub error: Option<Failure>,
+    /// The operations whose failures made the run fail.
+    pub caused_by: Vec<Location>,
     pub rollback_error: Option<Failure>,
     /// The reason given in the request that cancelled or terminated the run.
     pub reason: Option<String>,

@@ -30,6 +30,7 @@ impl Overview {
 
     pub(super) fn failed(&mut self, at: Stamp, record: &Failed) {
         self.error = Some(record.error.clone());
+        self.caused_by = record.caused_by.clone();
         self.rolled_back = record.rolled_back;
         self.finish(at, RunStatus::Failed, &record.abandoned);
     }

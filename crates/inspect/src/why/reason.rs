@@ -132,7 +132,21 @@ pub enum Reason {
         error: Failure,
     },
     /// Nothing: the run has ended.
-    Finished { status: RunStatus },
+    Finished {
+        status: RunStatus,
+        /// Why the run failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<Failure>,
+        /// The operations whose failures made the run fail.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        caused_by: Vec<Location>,
+        /// Why its rollback failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rollback_error: Option<Failure>,
+        /// The reason given in the request that ended the run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
     /// A free slot of a worker that offers the code.
     Queued,
     /// The store. Added by callers that could not read the journal, never by [`why`](super::why).

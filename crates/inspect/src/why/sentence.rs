@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use everstep_model::Location;
+
 use super::{Reason, Why};
 use crate::phrase::{Listed, because, by, located, part};
 
@@ -51,13 +53,37 @@ impl fmt::Display for Reason {
             Self::ForcedFailure { by: author, error } => {
                 write!(f, "was made to fail{}: {error}", by(author))
             }
-            Self::Finished { status } => write!(f, "is over ({status})"),
+            Self::Finished {
+                status,
+                error,
+                caused_by,
+                rollback_error,
+                reason,
+            } => {
+                write!(f, "is over ({status}){}", because(reason))?;
+                let (places, error) = (Locations(caused_by), because(error));
+                write!(f, "{places}{error}")?;
+                part("; its rollback failed: ", rollback_error.as_ref()).fmt(f)
+            }
             Self::Queued => f.write_str("waits for its turn"),
             Self::StoreUnavailable { detail } => {
                 write!(f, "cannot be read from the store: {detail}")
             }
             operation => operation.write_operation(f),
         }
+    }
+}
+
+/// ` in `a:0` and `b:0``, or nothing if there is no location.
+struct Locations<'a>(&'a [Location]);
+
+impl fmt::Display for Locations<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, location) in self.0.iter().enumerate() {
+            let between = if index == 0 { "in" } else { "and" };
+            write!(f, " {between} `{location}`")?;
+        }
+        Ok(())
     }
 }
 

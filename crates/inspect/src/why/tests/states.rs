@@ -158,11 +158,17 @@ fn an_ended_run_waits_for_nothing() {
     let ends = RunStatus::ALL.iter().filter(|status| status.is_terminal());
     for &status in ends {
         let before = [Body::from(started("a:0", 1)), cancel("no").into()];
-        check(
-            before.into_iter().chain(journal_in(status)),
-            status,
-            &[Reason::Finished { status }],
-            &format!("it is over ({status})"),
+        let journal = before.into_iter().chain(journal_in(status));
+        let answer = why(&Journal::created().with_all(journal).overview(), true);
+        assert_eq!(answer.status, status);
+        let [Reason::Finished { status: reason, .. }] = &answer.reasons[..] else {
+            panic!("{answer:?}");
+        };
+        assert_eq!(*reason, status);
+        let sentence = answer.to_string();
+        assert!(
+            sentence.contains(&format!("it is over ({status})")),
+            "{sentence}"
         );
     }
 }
