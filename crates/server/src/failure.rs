@@ -112,11 +112,18 @@ impl Failure {
     }
 }
 
+/// The code of an error response, as an extension for the log.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RefusalCode(pub(crate) ErrorCode);
+
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let mut body = serde_json::to_string(&self.problem()).unwrap_or_default();
         body.push('\n');
         let mut response = no_store(self.status, problem::MEDIA_TYPE, body);
+        if let Some(code) = self.code {
+            response.extensions_mut().insert(RefusalCode(code));
+        }
         for (name, value) in self.headers {
             response.headers_mut().insert(name, value);
         }

@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
-use everstep_model::{Body, RunId, StreamNumber};
+use everstep_model::{Body, RunId, RunStatus, StreamNumber};
 use everstep_store::{Commit, Hint, OutboxRow, Row, TimerRow};
 use tokio::sync::broadcast;
+use tracing::Level;
 
 use crate::node::Node;
 use crate::observers::{Emission, Ending, FailureEvent, FailureHooks, Watchers};
@@ -33,6 +34,8 @@ struct RareEffects {
     emissions: Vec<Emission>,
     failures: Vec<FailureEvent>,
     outbox: Vec<OutboxRow>,
+    /// The final status of the run, for the log.
+    ended: Option<(RunId, RunStatus)>,
 }
 
 impl PostCommit {
@@ -44,6 +47,11 @@ impl PostCommit {
             run_ended: commit.closes(),
             ..Self::of_copy(commit, timers)
         };
+        if effects.run_ended && tracing::enabled!(Level::INFO) {
+            let mut records = commit.records().iter().rev();
+            let status = records.find_map(|record| record.body.terminal());
+            effects.rare().ended = status.map(|status| (run.clone(), status));
+        }
         for record in commit.records() {
             effects.tally.add(&record.body);
             if let Body::Emitted(emitted) = &record.body {
@@ -173,6 +181,9 @@ impl PostCommitSink {
             let due = timer.due;
             self.timers.timer_set(timer);
             self.node.hint_others(Hint::Timer(due));
+        }
+        if let Some((run, status)) = rare.ended {
+            tracing::info!(%run, %status, "run ended");
         }
         for emission in rare.emissions {
             let _ = self.emissions.send(emission);

@@ -95,6 +95,7 @@ impl Requests {
         match readable(self.parts.committer.commit(commit).await?)? {
             Outcome::Committed { stream, taken, .. } => {
                 self.parts.post_commit.apply(stream, effects);
+                tracing::info!(run = %id, workflow = %start.workflow, "run started");
                 let started = Started {
                     run: id,
                     generation: Generation::FIRST,

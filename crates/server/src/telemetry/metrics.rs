@@ -21,6 +21,7 @@ use prometheus_client::registry::Registry;
 use super::prometheus_text::{Format, OPEN_METRICS, PLAIN, to_plain};
 use super::run_counts::RunCounts;
 use crate::auth::Requirement;
+use crate::failure::RefusalCode;
 use crate::response::no_store;
 use crate::route::Route;
 
@@ -73,6 +74,7 @@ impl Metrics {
             self.requests.get_or_create_owned(&labels)
         });
         RouteMetrics {
+            method,
             route: path,
             requests,
             seconds: self.seconds.get_or_create_owned(&route),
@@ -94,6 +96,7 @@ fn name_of(method: &Method) -> &'static str {
 /// The metrics of one route.
 #[derive(Clone)]
 pub(crate) struct RouteMetrics {
+    method: &'static str,
     route: &'static str,
     /// By class of status code.
     requests: [Counter; STATUS_CLASSES.len()],
@@ -117,6 +120,17 @@ pub(crate) async fn measure(
     // Log neither the path nor the query: both may contain confidential values.
     let (route, status) = (metrics.route, response.status().as_u16());
     tracing::debug!(route, status, ?took, "request handled");
+    if response.status().is_client_error() {
+        let code = response.extensions().get::<RefusalCode>();
+        let code = code.map_or("none", |code| code.0.as_str());
+        tracing::info!(
+            method = metrics.method,
+            route,
+            status,
+            code,
+            "request refused"
+        );
+    }
     response
 }
 

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
 use axum::response::Response;
-use everstep_engine::BulkReport as Report;
+use everstep_engine::{BulkReport as Report, Control};
 use everstep_model::RunId;
 use everstep_protocol::workflow::{BulkLine, BulkProgress, BulkReport, BulkRequest, BulkRun};
 use futures_util::stream;
@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 
 use super::call::{Call, run_id};
 use super::control::outcome;
+use super::control_message::of_control;
 use super::list::query;
 use crate::failure::Failure;
 use crate::json::respond;
@@ -28,7 +29,7 @@ pub(crate) async fn bulk(call: Call) -> Result<Response, Failure> {
     let engine = call.engine().clone();
     if !call.prefers(JSON_LINES) {
         let report = engine.bulk(runs, control, origin, |_| {}).await;
-        return Ok(respond(StatusCode::OK, &into_report(report)));
+        return Ok(respond(StatusCode::OK, &into_report(report, control)));
     }
     let (sender, receiver) = mpsc::unbounded_channel();
     // If the client disconnects, runs in flight are finished and the others are left unchanged.
@@ -41,7 +42,7 @@ pub(crate) async fn bulk(call: Call) -> Result<Response, Failure> {
             })));
         };
         let report = engine.bulk(runs, control, origin, progress).await;
-        let _ = sender.send(line(&BulkLine::Report(into_report(report))));
+        let _ = sender.send(line(&BulkLine::Report(into_report(report, control))));
     };
     let lines = stream::unfold((Box::pin(work), receiver, false), |state| async move {
         let (mut work, mut receiver, mut has_ended) = state;
@@ -77,11 +78,11 @@ async fn runs(call: &Call, request: &BulkRequest) -> Result<Vec<RunId>, Failure>
     }
 }
 
-fn into_report(report: Report) -> BulkReport {
+fn into_report(report: Report, control: Control) -> BulkReport {
     let changed = report.changed();
     let runs = report.runs.into_iter().map(|(id, result)| {
         let (done, problem) = match result {
-            Ok(done) => (Some(outcome(&done)), None),
+            Ok(done) => (Some(outcome(&done, of_control(&done, control))), None),
             Err(error) => (None, Some(Failure::from(error).problem())),
         };
         BulkRun { id, done, problem }

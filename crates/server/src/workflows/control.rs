@@ -3,7 +3,7 @@
 
 use axum::http::StatusCode;
 use axum::response::Response;
-use everstep_engine::{Because, Control, ControlError, Done, Effect, ForkRun, Revival, Settlement};
+use everstep_engine::{Because, Control, Done, Effect, ForkRun, Revival, Settlement};
 use everstep_model::Payload;
 use everstep_protocol::workflow::{
     CancelRequest, ControlAnswer, ControlRequest, EffectWord, ForkRequest, RestartRequest,
@@ -12,6 +12,7 @@ use everstep_protocol::workflow::{
 use futures_util::future::BoxFuture;
 
 use super::call::{Call, location, run_id};
+use super::control_message;
 use crate::failure::Failure;
 use crate::json;
 use crate::parameters::{Parameter, parameters};
@@ -46,24 +47,25 @@ pub(crate) async fn delete(call: Call) -> Result<Response, Failure> {
 
 async fn apply(call: &Call, control: Control, reason: Option<String>) -> Result<Response, Failure> {
     let origin = call.origin(reason);
-    respond(call.engine().control(&call.run()?, control, origin).await)
+    let done = call.engine().control(&call.run()?, control, origin).await?;
+    Ok(respond(&done, control_message::of_control(&done, control)))
 }
 
 pub(crate) async fn restart(call: Call) -> Result<Response, Failure> {
     let request: RestartRequest = call.request()?;
-    let revival = match (request.from, request.result) {
-        (Some(from), edited) => Revival::RestartFrom {
-            at: location(&from)?,
-            edited,
-        },
-        (None, None) => Revival::Restart,
+    let origin = call.origin(request.reason.clone());
+    let (from, edited) = match (request.from, request.result) {
+        (Some(from), edited) => (location(&from)?, edited),
+        (None, None) => return apply(&call, Control::Restart, request.reason).await,
         (None, Some(_)) => {
             let detail = "`result` needs `from`, the step it belongs to";
             return Err(Failure::invalid(detail));
         }
     };
-    let origin = call.origin(request.reason);
-    respond(call.engine().revive(&call.run()?, revival, origin).await)
+    let at = from.clone();
+    let revival = Revival::RestartFrom { at, edited };
+    let done = call.engine().revive(&call.run()?, revival, origin).await?;
+    Ok(respond(&done, control_message::of_restart(&done, &from)))
 }
 
 pub(crate) async fn fork(call: Call) -> Result<Response, Failure> {
@@ -74,8 +76,11 @@ pub(crate) async fn fork(call: Call) -> Result<Response, Failure> {
         at: request.from.as_deref().map(location).transpose()?,
         edited: request.result,
     };
+    let (run, at) = (fork.run.clone(), fork.at.clone());
     let origin = call.origin(request.reason);
-    respond(call.engine().fork(fork, origin).await)
+    let done = call.engine().fork(fork, origin).await?;
+    let message = control_message::of_fork(&done, &run, at.as_ref());
+    Ok(respond(&done, message))
 }
 
 /// Returns the handler of a verb that gives a step a result.
@@ -103,15 +108,17 @@ async fn settle(
     reason: Option<String>,
 ) -> Result<Response, Failure> {
     let (run, at) = (call.run()?, location(call.path_parameter("step"))?);
-    let origin = call.origin(reason);
-    respond(call.engine().settle(&run, &at, settlement, origin).await)
+    let (engine, origin) = (call.engine(), call.origin(reason));
+    let done = engine.settle(&run, &at, settlement.clone(), origin).await?;
+    let message = control_message::of_settlement(&done, &at, &settlement);
+    Ok(respond(&done, message))
 }
 
-fn respond(done: Result<Done, ControlError>) -> Result<Response, Failure> {
-    Ok(json::respond(StatusCode::OK, &outcome(&done?)))
+fn respond(done: &Done, message: String) -> Response {
+    json::respond(StatusCode::OK, &outcome(done, message))
 }
 
-pub(super) fn outcome(done: &Done) -> ControlAnswer {
+pub(super) fn outcome(done: &Done, message: String) -> ControlAnswer {
     ControlAnswer {
         id: done.run.clone(),
         generation: done.generation.0,
@@ -128,6 +135,6 @@ pub(super) fn outcome(done: &Done) -> ControlAnswer {
             Effect::Nothing(Because::NotFailed) => EffectWord::NotFailed,
             Effect::Nothing(Because::RollbackDidNotFail) => EffectWord::RollbackDidNotFail,
         },
-        message: done.to_string(),
+        message,
     }
 }

@@ -5,6 +5,7 @@ mod audit;
 mod bulk;
 mod call;
 mod control;
+mod control_message;
 mod list;
 mod messages;
 mod routes;
