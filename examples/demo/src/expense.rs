@@ -1,7 +1,7 @@
 //! An expense that needs approval: the run asks a question, shows it to clients, and continues with
 //! the answer or after a timeout.
 
-use everstep::{Ctx, Declare, Error, Result, Rpc, Workflow};
+use everstep::{Ctx, Declare, Result, Rpc, Workflow};
 use serde::{Deserialize, Serialize};
 
 use crate::pace::Pace;
@@ -89,7 +89,7 @@ impl Workflow for Expense {
 
     async fn run(&self, ctx: Ctx<Self>, input: ExpenseInput) -> Result<ExpenseResult> {
         ctx.step("file-receipt", || {
-            self.work(format!("filed {}", input.description))
+            self.pace.work(format!("filed {}", input.description))
         })
         .await?;
 
@@ -107,7 +107,7 @@ impl Workflow for Expense {
         let result = match decision {
             Some(decision) if decision.approved => {
                 let what = format!("sent {} to {}", input.amount, input.submitted_by);
-                ctx.step("process-reimbursement", || self.work(what.clone()))
+                ctx.step("process-reimbursement", || self.pace.work(what.clone()))
                     .await?;
                 ExpenseResult {
                     status: ExpenseStatus::Reimbursed,
@@ -117,7 +117,7 @@ impl Workflow for Expense {
             }
             Some(decision) => {
                 let what = format!("told {}", input.submitted_by);
-                ctx.step("send-rejection", || self.work(what.clone()))
+                ctx.step("send-rejection", || self.pace.work(what.clone()))
                     .await?;
                 ExpenseResult {
                     status: ExpenseStatus::Rejected,
@@ -128,7 +128,7 @@ impl Workflow for Expense {
             None => {
                 ctx.note("nobody answered in time; somebody else has to decide");
                 ctx.step("escalate", || {
-                    self.work("told the head of finance".to_owned())
+                    self.pace.work("told the head of finance".to_owned())
                 })
                 .await?;
                 ExpenseResult {
@@ -140,14 +140,6 @@ impl Workflow for Expense {
         };
         ctx.set_row("expense", ctx.metadata().id.as_str(), &result)?;
         Ok(result)
-    }
-}
-
-impl Expense {
-    /// Stands for a call to another system that returns what it did.
-    async fn work(&self, done: String) -> Result<String, Error> {
-        self.pace.pretend_to_work().await;
-        Ok(done)
     }
 }
 

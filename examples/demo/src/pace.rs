@@ -44,6 +44,12 @@ impl Pace {
         }
     }
 
+    /// Simulates work in a step that returns what it did.
+    pub(crate) async fn work(self, done: String) -> everstep::Result<String> {
+        self.pretend_to_work().await;
+        Ok(done)
+    }
+
     /// Simulates work in a step. Real time is fine *inside* a step; between steps use `ctx.sleep`.
     pub(crate) async fn pretend_to_work(&self) {
         tokio::time::sleep(self.work).await;
