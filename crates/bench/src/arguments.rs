@@ -72,6 +72,9 @@ pub struct BenchArguments {
     /// Database to measure (workload `postgres`); each measurement creates its own schema
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<String>,
+    /// Compare the figures with the targets of this project's own benchmarks
+    #[arg(long)]
+    pub(crate) targets: bool,
 }
 
 /// Returns the number of threads that this machine runs in parallel.

@@ -53,7 +53,7 @@ fn measure(arguments: &BenchArguments, is_json: bool) -> anyhow::Result<()> {
     let text = if is_json {
         serde_json::to_string(&results)?
     } else {
-        table::table(&results)
+        table::table(&results, arguments.targets)
     };
     writeln!(std::io::stdout(), "{text}")?;
     Ok(())

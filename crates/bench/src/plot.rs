@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::Context;
 
+use crate::arguments::UsageError;
 use crate::results::Results;
 use crate::svg::BarChart;
 
@@ -62,17 +63,31 @@ impl Chart {
     }
 }
 
-/// Draws all charts that the results have figures for.
+/// Draws all charts that the results have figures for. It is an error if there are none.
 pub(crate) fn plot(results: &Results, folder: &Path) -> anyhow::Result<()> {
     let cannot = || format!("cannot write to {}", folder.display());
     std::fs::create_dir_all(folder).with_context(cannot)?;
-    for chart in CHARTS {
-        let Some(bars) = chart.draw(results) else {
-            continue;
-        };
+    let charts = CHARTS.iter();
+    let charts = charts.filter_map(|chart| Some((chart, chart.draw(results)?)));
+    let charts: Vec<_> = charts.collect();
+    if charts.is_empty() {
+        return Err(without_charts(results).into());
+    }
+    for (chart, bars) in charts {
         let path = folder.join(format!("{}.svg", chart.name));
         std::fs::write(&path, bars.to_svg()).with_context(cannot)?;
         writeln!(std::io::stdout(), "{}", path.display())?;
     }
     Ok(())
+}
+
+fn without_charts(results: &Results) -> UsageError {
+    let measured = results.workloads.iter().map(|it| it.workload.as_str());
+    let measured: Vec<&str> = measured.collect();
+    let mut drawn: Vec<&str> = CHARTS.iter().map(|chart| chart.workload).collect();
+    drawn.dedup();
+    UsageError {
+        what: format!("there is no chart for {}", measured.join(", ")),
+        remedy: format!("Charts exist for the workloads {}.", drawn.join(", ")),
+    }
 }
