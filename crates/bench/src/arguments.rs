@@ -19,6 +19,7 @@ Every step is synced to disk before the next one begins. Each figure is the medi
 lowest and the highest round. Do not compare absolute figures of different machines, or of one machine at different \
 times. Compare the ratios: the limits of the machine are measured in the same run, alternating with the workflows.";
 
+// Large type: one field for each option of the command.
 /// Measure how fast workflows run on this machine, and what limits them
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]

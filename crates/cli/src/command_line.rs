@@ -11,7 +11,7 @@ use crate::commands::control::{Cancel, Fail, Fork, Restart, StepResult, Targets}
 use crate::commands::{self, control};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::hosting::log_warnings;
+use crate::hosting::{log_warnings, logs_json};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -54,32 +54,61 @@ pub(crate) enum Command {
     /// Start a run, or show the existing run with the same ID
     Start(commands::start::Start),
     /// List runs, newest first
+    #[command(visible_alias = "ls")]
     List(commands::list::List),
     /// Show the input, steps, waits and result of a run
+    #[command(visible_alias = "describe")]
     Show(commands::show::Show),
     /// Follow a run live until it ends
+    #[command(visible_alias = "logs")]
     Tail(commands::tail::Tail),
+    /// Print what happened in a run, and when
+    Timeline(commands::timeline::Timeline),
+    /// Print the structure of a run as a flowchart
+    Shape(commands::shape::Shape),
+    /// Print the status of a run as one word, or an overview of the server
+    Status(commands::status::Status),
+    /// Show a run as a page in the browser
+    Open(commands::open::Open),
+    /// List the workflows that can be started
+    Workflows(commands::workflows::Workflows),
     /// Explain why a run makes no progress
     Why(commands::why::Why),
     /// Send an event to a run
+    #[command(visible_alias = "signal")]
     Send(commands::send::Send),
     /// Answer an rpc of a run; the first valid answer wins
     Answer(commands::answer::Answer),
     /// Pause runs after their steps in flight
+    #[command(
+        after_help = "Examples:\n  everstep pause order-7 --reason 'month end'\n  everstep pause --type payment"
+    )]
     Pause(Targets),
     /// Continue paused runs
+    #[command(
+        after_help = "Examples:\n  everstep resume order-7\n  everstep resume --status paused"
+    )]
     Resume(Targets),
     /// Cancel runs and undo their completed steps
     Cancel(Cancel),
     /// End runs immediately, without undoing anything
+    #[command(
+        after_help = "Examples:\n  everstep terminate order-7 --reason 'wrong input'\n  everstep terminate --tag nightly --dry-run\n  everstep terminate --all --yes     does not ask"
+    )]
     Terminate(Targets),
     /// Start runs again from the beginning or from one of their operations
     Restart(Restart),
     /// Start a new run as a copy of another one
     Fork(Fork),
     /// Continue failed runs where they failed
+    #[command(
+        after_help = "Examples:\n  everstep recover order-7\n  everstep recover --status failed --created-from 2h"
+    )]
     Recover(Targets),
     /// Repeat failed rollbacks
+    #[command(
+        after_help = "Examples:\n  everstep retry-rollback order-7\n  everstep retry-rollback --status rollback_failed"
+    )]
     RetryRollback(Targets),
     /// Complete a step without executing it
     Skip(StepResult),
@@ -88,7 +117,12 @@ pub(crate) enum Command {
     /// Make runs, or one operation of a run, fail
     Fail(Fail),
     /// Delete runs and their journals
+    #[command(
+        after_help = "Examples:\n  everstep delete order-7\n  everstep delete --status completed --created-before 30d\n  everstep delete --all --yes     does not ask"
+    )]
     Delete(Targets),
+    /// Create a stream, append to it, read it
+    Stream(commands::stream::Stream),
     /// Export the complete journal of a run as JSON lines (requires the scope `admin`)
     Export(commands::export::Export),
     /// Create a short-lived token that gives a browser access to one run
@@ -106,6 +140,16 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Whether output and errors are JSON: as requested, or as the log of a server is.
+    pub(crate) fn prints_json(&self, global: &GlobalOptions) -> bool {
+        let config = match self {
+            Self::Dev(it) => it.config(global),
+            Self::Serve(it) => it.config(global),
+            _ => return global.json,
+        };
+        global.json || config.is_ok_and(|config| logs_json(&config))
+    }
+
     pub(crate) fn run(self, global: &GlobalOptions) -> anyhow::Result<Exit> {
         // The two servers configure logging themselves.
         if !matches!(self, Self::Dev(_) | Self::Serve(_)) {
@@ -124,6 +168,12 @@ impl Command {
             Self::List(it) => block_on(commands::list::run(&it, &Context::new(global)?)),
             Self::Show(it) => block_on(commands::show::run(&it, &Context::new(global)?)),
             Self::Tail(it) => block_on(commands::tail::run(&it, &Context::new(global)?)),
+            Self::Timeline(it) => block_on(commands::timeline::run(&it, &Context::new(global)?)),
+            Self::Shape(it) => block_on(commands::shape::run(&it, &Context::new(global)?)),
+            Self::Status(it) => block_on(commands::status::run(&it, &Context::new(global)?)),
+            Self::Open(it) => block_on(commands::open::run(&it, &Context::new(global)?)),
+            Self::Workflows(_) => block_on(commands::workflows::run(&Context::new(global)?)),
+            Self::Stream(it) => block_on(commands::stream::run(&it, &Context::new(global)?)),
             Self::Why(it) => block_on(commands::why::run(&it, &Context::new(global)?)),
             Self::Send(it) => block_on(commands::send::run(&it, &Context::new(global)?)),
             Self::Answer(it) => block_on(commands::answer::run(&it, &Context::new(global)?)),

@@ -11,6 +11,8 @@ use crate::output::Output;
 pub(crate) struct Context {
     pub(crate) server: Connection,
     pub(crate) out: Output,
+    /// The flags that another command needs to reach the same server.
+    flags: String,
 }
 
 impl Context {
@@ -26,6 +28,12 @@ impl Context {
         Ok(Self {
             server,
             out: Output::new(global.json),
+            flags: global.connection_flags(),
         })
+    }
+
+    /// Returns a command that reaches the same server when it is pasted into a terminal.
+    pub(crate) fn command(&self, arguments: &str) -> String {
+        format!("everstep {arguments}{}", self.flags)
     }
 }

@@ -1,6 +1,7 @@
 //! Reports the error of a command: `error: <message> [code]` with a remedy, or JSON, and the exit
 //! code.
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -13,6 +14,7 @@ use serde_json::json;
 
 use crate::commands::key::UnknownKey;
 use crate::error_pages;
+use crate::hosting::StoreNotOpened;
 use crate::output::escape_controls;
 use crate::usage_error::UsageError;
 
@@ -31,13 +33,46 @@ pub(crate) fn report(error: &Error, is_json: bool) -> ExitCode {
     ExitCode::from(exit_code(error, code_of(error)))
 }
 
+/// Reports an error of the command line, help or the version, and returns the exit code.
+pub(crate) fn report_usage(
+    error: &clap::Error,
+    mut arguments: impl Iterator<Item = OsString>,
+) -> ExitCode {
+    if error.use_stderr() && arguments.any(|argument| argument == "--json") {
+        let _ = writeln!(std::io::stderr(), "{}", usage_as_json(error));
+    } else {
+        // If the terminal is closed, the exit code is the only report.
+        let _ = error.print();
+    }
+    // 2 for errors, 0 for help and the version.
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+fn usage_as_json(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let text = text.trim().trim_start_matches("error: ");
+    let (message, remedy) = text.split_once("\n\n").unwrap_or((text, ""));
+    let message: Vec<&str> = message.lines().map(str::trim).collect();
+    json_object(&message.join(" "), None, Some(remedy), 2)
+}
+
 fn as_json(error: &Error) -> String {
     let code = code_of(error);
+    let (message, exit_code) = (format!("{error:#}"), exit_code(error, code));
+    json_object(&message, code, remedy_of(error), exit_code)
+}
+
+fn json_object(
+    message: &str,
+    code: Option<ErrorCode>,
+    remedy: Option<&str>,
+    exit_code: u8,
+) -> String {
     let fields = json!({
-        "message": format!("{error:#}"),
+        "message": message,
         "code": code.map(ErrorCode::as_str),
-        "remedy": remedy_of(error),
-        "exitCode": exit_code(error, code),
+        "remedy": remedy,
+        "exitCode": exit_code,
     });
     json!({"error": fields}).to_string()
 }
@@ -56,10 +91,12 @@ fn as_text(error: &Error) -> String {
 }
 
 fn remedy_of(error: &Error) -> Option<&str> {
-    match error.downcast_ref::<UsageError>() {
-        Some(usage) => Some(&usage.remedy),
-        None => code_of(error).and_then(error_pages::remedy),
+    if let Some(usage) = error.downcast_ref::<UsageError>() {
+        return Some(&usage.remedy);
     }
+    let not_opened = error.downcast_ref::<StoreNotOpened>();
+    let remedy = not_opened.and_then(StoreNotOpened::remedy);
+    remedy.or_else(|| code_of(error).and_then(error_pages::remedy))
 }
 
 fn exit_code(error: &Error, code: Option<ErrorCode>) -> u8 {
@@ -120,7 +157,10 @@ fn exit_code_of(code: ErrorCode) -> u8 {
 fn code_of(error: &Error) -> Option<ErrorCode> {
     error.chain().find_map(|cause| {
         if let Some(call) = cause.downcast_ref::<CallError>() {
-            return call.code();
+            return match call {
+                CallError::Transport(_) => Some(ErrorCode::ServerUnreachable),
+                call => call.code(),
+            };
         }
         if cause.is::<UnknownKey>() {
             return Some(ErrorCode::UnknownKey);

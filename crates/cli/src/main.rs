@@ -10,8 +10,11 @@ mod error_pages;
 mod error_report;
 mod exit;
 mod hosting;
+mod local_time;
 mod output;
+mod reconnect;
 mod runs;
+mod suggestion;
 mod timeline;
 mod usage_error;
 
@@ -28,8 +31,11 @@ use command_line::CommandLine;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let CommandLine { global, command } = CommandLine::parse();
-    let is_json = global.json;
+    let CommandLine { global, command } = match CommandLine::try_parse() {
+        Ok(parsed) => parsed,
+        Err(error) => return error_report::report_usage(&error, std::env::args_os()),
+    };
+    let is_json = command.prints_json(&global);
     match command.run(&global) {
         Ok(exit) => exit.into(),
         Err(error) => error_report::report(&error, is_json),

@@ -8,6 +8,7 @@ use everstep::{Payload, RunId};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use crate::local_time::LocalClock;
 use crate::output::{Colour, Paint, escape_controls, truncate};
 
 /// Renders records of several runs as they arrive.
@@ -90,11 +91,14 @@ impl ServerLine {
 }
 
 impl TimelineLine {
-    /// Formats the line with the time of day, without the date. `prefix` precedes the sentence.
-    pub(crate) fn format(&self, paint: Paint, prefix: &str) -> String {
-        let time = self.time.to_string();
-        let clock = paint.paint(Colour::Quiet, time.get(11..23).unwrap_or(&time));
-        format!("{clock}  {prefix}{}", paint.paint(self.colour, &self.text))
+    /// Formats the line with the local time of day. `prefix` precedes the sentence. The first line of
+    /// a day is preceded by a line with the date.
+    pub(crate) fn format(&self, clock: &mut LocalClock, paint: Paint, prefix: &str) -> String {
+        let (heading, time) = clock.format(self.time);
+        let heading = heading.map(|text| paint.paint(Colour::Quiet, &text) + "\n");
+        let time = paint.paint(Colour::Quiet, &time);
+        let text = paint.paint(self.colour, &self.text);
+        format!("{}{time}  {prefix}{text}", heading.unwrap_or_default())
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::config::{Config, Environment, Flags};
+use crate::output::shell_word;
 
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Global options")]
@@ -28,6 +29,23 @@ pub(crate) struct GlobalOptions {
 }
 
 impl GlobalOptions {
+    /// Returns the flags that another command needs to reach the same server, except the key.
+    pub(crate) fn connection_flags(&self) -> String {
+        let mut flags = String::new();
+        let config = self.config.as_ref().map(|path| path.as_os_str());
+        for (flag, value) in [
+            ("--server", self.server.as_deref()),
+            ("--root-certificate", self.root_certificate.as_deref()),
+            ("--config", config),
+        ] {
+            if let Some(value) = value {
+                let value = shell_word(&value.to_string_lossy());
+                flags.push_str(&format!(" {flag} {value}"));
+            }
+        }
+        flags
+    }
+
     /// Resolves the configuration. `flags` are the settings given as flags of the command.
     pub(crate) fn config(&self, mut flags: Flags) -> anyhow::Result<Config> {
         flags.push(("server", self.server.clone()));

@@ -3,6 +3,7 @@
 mod global_options;
 mod json_argument;
 mod run_filter;
+pub(crate) mod values;
 
 pub(crate) use global_options::GlobalOptions;
 pub(crate) use json_argument::{JsonArgument, parse_json};

@@ -6,7 +6,7 @@ use clap::Args;
 use everstep_protocol::client::{Call, segment};
 use everstep_protocol::workflow::{AnswerAccepted, RpcView, RunView};
 
-use crate::arguments::JsonArgument;
+use crate::arguments::{JsonArgument, values};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::{escape_controls, truncate};
@@ -26,6 +26,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Answer {
     /// ID of the run
+    #[arg(value_parser = values::run_id)]
     run: String,
     /// Method of the rpc, or its ID if several rpcs with this method are open
     rpc: String,

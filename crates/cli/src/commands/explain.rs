@@ -7,9 +7,17 @@ use serde_json::json;
 use crate::error_pages;
 use crate::exit::Exit;
 use crate::output::Output;
+use crate::suggestion::similar;
 use crate::usage_error::UsageError;
 
+const EXAMPLES: &str = "\
+Examples:
+  everstep explain store_locked
+  everstep explain                 list all codes
+  everstep explain --json | jq -r .code";
+
 #[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Explain {
     /// Error code, as shown in brackets after an error message [default: list all codes]
     code: Option<String>,
@@ -45,7 +53,8 @@ fn code_of(word: &str) -> Result<ErrorCode, UsageError> {
         .to_lowercase()
         .replace('-', "_");
     ErrorCode::parse(&plain).ok_or_else(|| {
-        let meant = similar(&plain).map(|code| format!("Did you mean `{code}`? "));
+        let codes = ErrorCode::ALL.iter().map(|code| code.as_str());
+        let meant = similar(&plain, codes).map(|code| format!("Did you mean `{code}`? "));
         UsageError::new(
             format!("unknown error code `{word}`"),
             format!(
@@ -54,18 +63,6 @@ fn code_of(word: &str) -> Result<ErrorCode, UsageError> {
             ),
         )
     })
-}
-
-/// Returns the code that shares most words with the input.
-fn similar(typed: &str) -> Option<ErrorCode> {
-    let shared = |code: &ErrorCode| {
-        let words = code.as_str().split('_');
-        words
-            .filter(|word| typed.split('_').any(|other| other == *word))
-            .count()
-    };
-    let best = ErrorCode::ALL.iter().copied().max_by_key(shared)?;
-    (shared(&best) > 0).then_some(best)
 }
 
 #[cfg(test)]
@@ -84,10 +81,14 @@ mod tests {
         }
     }
 
+    // B550
     #[test]
     fn a_similar_code_is_suggested() {
-        let error = code_of("locked").unwrap_err();
-        assert!(error.remedy.contains("store_locked"), "{}", error.remedy);
+        for typed in ["locked", "store_lock"] {
+            let error = code_of(typed).unwrap_err();
+            let expected = "Did you mean `store_locked`?";
+            assert!(error.remedy.starts_with(expected), "{}", error.remedy);
+        }
         assert!(!code_of("xyz").unwrap_err().remedy.contains("mean"));
     }
 }

@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use clap::Args;
 use everstep_protocol::client::{Call, segment};
 
+use crate::arguments::values;
 use crate::context::Context;
 use crate::exit::Exit;
 
@@ -19,6 +20,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Export {
     /// ID of the run
+    #[arg(value_parser = values::run_id)]
     run: String,
     /// Output file [default: stdout]
     #[arg(long, value_name = "FILE")]

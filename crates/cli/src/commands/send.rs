@@ -7,7 +7,7 @@ use everstep_protocol::client::{Call, segment};
 use everstep_protocol::workflow::{EventAnswer, EventOutcome};
 use http::HeaderName;
 
-use crate::arguments::JsonArgument;
+use crate::arguments::{JsonArgument, values};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::escape_controls;
@@ -26,6 +26,7 @@ const DEDUP_ID: HeaderName = HeaderName::from_static("idempotency-key");
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Send {
     /// ID of the run
+    #[arg(value_parser = values::run_id)]
     run: String,
     /// Name of the event
     event: String,
@@ -35,7 +36,7 @@ pub(crate) struct Send {
     #[arg(long, value_name = "ID")]
     dedup_id: Option<String>,
     /// Wait for the run's reply, at most this long
-    #[arg(long, value_name = "DURATION")]
+    #[arg(long, value_name = "DURATION", value_parser = values::duration)]
     reply: Option<String>,
 }
 

@@ -6,16 +6,17 @@ use std::net::SocketAddr;
 
 use anyhow::Context;
 use clap::Args;
+use everstep::Engine;
 use everstep_demo::{Gateway, Pace};
-use everstep_server::{Access, Keys, router};
+use everstep_server::{Access, Keys, TraceExporter, router};
 use tokio::net::TcpListener;
 
 use crate::arguments::GlobalOptions;
 use crate::config::{Config, Flags};
 use crate::exit::Exit;
 use crate::hosting::{
-    SHUTTING_DOWN, ShutdownSignal, StorageConfig, connection_options, export_traces, log_to_stderr,
-    server_options, shut_down,
+    SHUTTING_DOWN, ShutdownSignal, Storage, StorageConfig, connection_options, export_traces,
+    log_to_stderr, logs_json, server_options, shut_down, shutting_down,
 };
 use crate::output::Output;
 use crate::usage_error::UsageError;
@@ -88,6 +89,10 @@ pub(crate) struct Serve {
 }
 
 impl Serve {
+    pub(crate) fn config(&self, global: &GlobalOptions) -> anyhow::Result<Config> {
+        global.config(self.flags())
+    }
+
     fn flags(&self) -> Flags {
         vec![
             ("listen", self.listen.clone()),
@@ -111,9 +116,9 @@ impl Serve {
 
 pub(crate) async fn run(arguments: &Serve, global: &GlobalOptions) -> anyhow::Result<Exit> {
     let mut shutdown_signal = ShutdownSignal::listen()?;
-    let out = Output::new(global.json);
-    // Check all settings before binding the address and opening the store.
-    let config = global.config(arguments.flags())?;
+    // Check settings and keys before binding the address.
+    let config = arguments.config(global)?;
+    let out = Output::new(global.json || logs_json(&config));
     log_to_stderr(&config);
     let mut options = server_options(&config)?;
     options.access = Access::Keys;
@@ -122,9 +127,6 @@ pub(crate) async fn run(arguments: &Serve, global: &GlobalOptions) -> anyhow::Re
     check_exposure(&config, address, connections.tls.is_some())?;
     let storage = StorageConfig::new(&config)?;
     let roles = storage.roles(&config)?;
-    let listener = TcpListener::bind(address)
-        .await
-        .with_context(|| format!("cannot listen on {address}"))?;
     let storage = storage.open().await?;
     let builder = storage.engine(roles);
     let builder = match arguments.demo {
@@ -132,20 +134,16 @@ pub(crate) async fn run(arguments: &Serve, global: &GlobalOptions) -> anyhow::Re
         false => builder,
     };
     let engine = builder.start().await?;
-    if Keys::of(&engine).list().await?.is_empty() {
-        engine.shutdown().await;
-        return Err(UsageError::new(
-            "there is no API key, so no client could connect",
-            format!(
-                "Create the first key: everstep key create ops --scope admin {}",
-                storage.flags
-            ),
-        )
-        .into());
-    }
-    let traces = export_traces(&engine, &config)?;
+    let (traces, listener) = match prepare(&engine, &storage, &config, address).await {
+        Ok(prepared) => prepared,
+        Err(error) => {
+            engine.shutdown().await;
+            return Err(error);
+        }
+    };
     let s = if connections.tls.is_some() { "s" } else { "" };
     let url = format!("http{s}://{}", listener.local_addr()?);
+    tracing::info!(%url, %roles, "listening");
     out.result(
         &serde_json::json!({"listening": url, "roles": config.list("roles")}),
         &format!(
@@ -155,11 +153,32 @@ pub(crate) async fn run(arguments: &Serve, global: &GlobalOptions) -> anyhow::Re
     )?;
     let router = router(&engine, options);
     everstep_server::serve(listener, router, connections, shutdown_signal.received()).await;
-    if !out.is_json {
-        out.line(SHUTTING_DOWN)?;
-    }
+    out.result(&shutting_down(), SHUTTING_DOWN)?;
     shut_down(&engine, traces).await;
     Ok(shutdown_signal.exit)
+}
+
+/// Does what may fail after the engine has started. Binds the address last.
+async fn prepare(
+    engine: &Engine,
+    storage: &Storage,
+    config: &Config,
+    address: SocketAddr,
+) -> anyhow::Result<(Option<TraceExporter>, TcpListener)> {
+    if Keys::of(engine).list().await?.is_empty() {
+        let error = UsageError::new(
+            "there is no API key, so no client could connect",
+            format!(
+                "Create the first key: everstep key create ops --scope admin {}",
+                storage.flags
+            ),
+        );
+        return Err(error.into());
+    }
+    let traces = export_traces(engine, config)?;
+    let listener = TcpListener::bind(address).await;
+    let listener = listener.with_context(|| format!("cannot listen on {address}"))?;
+    Ok((traces, listener))
 }
 
 /// Keys and payloads must not cross a network without encryption.

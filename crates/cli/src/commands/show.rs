@@ -6,10 +6,13 @@ use clap::Args;
 use everstep_model::{Failure, Timestamp};
 use everstep_protocol::workflow::{RunView, StepView, WaitKind, WaitView};
 
+use crate::arguments::values;
 use crate::context::Context;
 use crate::exit::Exit;
+use crate::local_time::local_time;
 use crate::output::{
-    Colour, Output, Table, escape_controls, format_duration, plain, relative_time, truncate,
+    Colour, Output, Table, escape_controls, format_duration, plain, relative_time, shell_word,
+    truncate,
 };
 use crate::runs;
 
@@ -22,7 +25,8 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Show {
-    /// ID of the run
+    /// ID of the run, or of one of its generations, such as order-7@1
+    #[arg(value_parser = values::run)]
     run: String,
     /// Wait for the run to end
     #[arg(long)]
@@ -37,7 +41,7 @@ pub(crate) async fn run(arguments: &Show, context: &Context) -> anyhow::Result<E
     let run = runs::get(context, &arguments.run).await?;
     match context.out.is_json {
         true => context.out.json(&run)?,
-        false => print(&context.out, &run)?,
+        false => print(context, &run)?,
     }
     Ok(Exit::Success)
 }
@@ -65,7 +69,8 @@ fn describe_error(error: &Failure) -> String {
     format!("{} [{code}]", truncate(&error.message))
 }
 
-fn print(out: &Output, run: &RunView) -> std::io::Result<()> {
+fn print(context: &Context, run: &RunView) -> std::io::Result<()> {
+    let out = &context.out;
     let now: Timestamp = SystemTime::now().into();
     let field = |name: &str, text: String| {
         let name = out.paint.paint(Colour::Quiet, &format!("{name:10}"));
@@ -100,7 +105,7 @@ fn print(out: &Output, run: &RunView) -> std::io::Result<()> {
         field("reason", truncate(reason))?;
     }
     print_steps(out, &run.steps)?;
-    print_waits(out, run, now)
+    print_waits(context, run, now)
 }
 
 fn print_steps(out: &Output, steps: &[StepView]) -> std::io::Result<()> {
@@ -129,7 +134,8 @@ fn print_steps(out: &Output, steps: &[StepView]) -> std::io::Result<()> {
     out.table(&table)
 }
 
-fn print_waits(out: &Output, run: &RunView, now: Timestamp) -> std::io::Result<()> {
+fn print_waits(context: &Context, run: &RunView, now: Timestamp) -> std::io::Result<()> {
+    let out = &context.out;
     if run.waiting_for.is_empty() {
         return Ok(());
     }
@@ -137,7 +143,7 @@ fn print_waits(out: &Output, run: &RunView, now: Timestamp) -> std::io::Result<(
     for wait in &run.waiting_for {
         let text = format!("waiting for {}", describe_wait(wait, now));
         out.coloured_line(Colour::Waiting, &text)?;
-        if let Some(command) = suggested_command(run, wait) {
+        if let Some(command) = suggested_command(context, run, wait) {
             out.coloured_line(Colour::Quiet, &format!("  {command}"))?;
         }
     }
@@ -152,26 +158,35 @@ fn describe_wait(wait: &WaitView, now: Timestamp) -> String {
         WaitKind::Sleep => ("the end of sleep", false),
         WaitKind::Retry => ("the next attempt of", false),
     };
+    let name = match wait.kind {
+        WaitKind::Sleep | WaitKind::Retry => format!("`{}`", wait.id),
+        // The name of the event, rpc or workflow may differ from that of the operation.
+        WaitKind::Event | WaitKind::Rpc | WaitKind::Child => {
+            format!("`{}` in `{}`", wait.name.as_str(), wait.id)
+        }
+    };
     let until = match wait.deadline {
         None => String::new(),
         Some(deadline) if now.until(deadline).is_zero() => ", due now".to_owned(),
-        Some(deadline) if is_timeout => format!(", until {deadline} at the latest"),
-        Some(deadline) => format!(", at {deadline}"),
+        Some(deadline) if is_timeout => {
+            format!(", until {} at the latest", local_time(deadline))
+        }
+        Some(deadline) => format!(", at {}", local_time(deadline)),
     };
-    format!("{what} `{}`{until}", escape_controls(wait.name.as_str()))
+    format!("{what} {}{until}", escape_controls(&name))
 }
 
-fn suggested_command(run: &RunView, wait: &WaitView) -> Option<String> {
-    let name = escape_controls(wait.name.as_str());
+/// Returns the command with which a person ends the wait. Only `JSON` must be replaced in it.
+fn suggested_command(context: &Context, run: &RunView, wait: &WaitView) -> Option<String> {
+    let name = shell_word(&escape_controls(wait.name.as_str()));
     match wait.kind {
-        WaitKind::Event => Some(format!("everstep send {} {name} JSON", run.id)),
+        WaitKind::Event => Some(context.command(&format!("send {} {name} JSON", run.id))),
         WaitKind::Rpc => {
             let rpc = run.rpcs.iter().find(|rpc| rpc.method == wait.name);
             let args = rpc.map(|rpc| truncate(rpc.args.as_str()));
-            let args = args
-                .map(|args| format!("   # arguments: {args}"))
-                .unwrap_or_default();
-            Some(format!("everstep answer {} {name} JSON{args}", run.id))
+            let args = args.map(|args| format!("   # arguments: {args}"));
+            let command = context.command(&format!("answer {} {name} JSON", run.id));
+            Some(command + &args.unwrap_or_default())
         }
         WaitKind::Child | WaitKind::Sleep | WaitKind::Retry => None,
     }

@@ -4,7 +4,7 @@ use clap::Args;
 use everstep_protocol::workflow::{StartAnswer, StartRequest};
 
 use super::show::print_end;
-use crate::arguments::JsonArgument;
+use crate::arguments::{JsonArgument, values};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Colour;
@@ -24,7 +24,7 @@ pub(crate) struct Start {
     #[command(flatten)]
     input: JsonArgument,
     /// ID of the run [default: random]
-    #[arg(long)]
+    #[arg(long, value_parser = values::run_id)]
     id: Option<String>,
     /// Idempotency key: all starts of this workflow with the same key refer to one run
     #[arg(long, value_name = "KEY")]
@@ -33,7 +33,7 @@ pub(crate) struct Start {
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
     /// Maximum duration of the run, such as 2h
-    #[arg(long, value_name = "DURATION")]
+    #[arg(long, value_name = "DURATION", value_parser = values::duration)]
     deadline: Option<String>,
     /// Fail if the ID already exists
     #[arg(long)]
@@ -52,6 +52,9 @@ pub(crate) async fn run(arguments: &Start, context: &Context) -> anyhow::Result<
     request.strict = arguments.strict;
     let started: StartAnswer = context.server.post("workflows", &request).await?;
     if arguments.wait {
+        // Now, because the connection may be lost while the command waits.
+        let did = if started.created { "started" } else { "exists" };
+        context.out.notice(&format!("{} {did}", started.id));
         let run = runs::wait_for_end(context, started.id.as_str()).await?;
         return print_end(&context.out, &run);
     }

@@ -8,10 +8,13 @@ use everstep_protocol::workflow::RunView;
 use http::{Method, StatusCode};
 use serde_json::value::RawValue;
 
+use super::timeline;
+use crate::arguments::values;
 use crate::context::Context;
 use crate::exit::Exit;
+use crate::local_time::LocalClock;
+use crate::reconnect;
 use crate::runs;
-use crate::timeline::ServerLine;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -21,13 +24,12 @@ Examples:
 
 /// The timeout of a long-poll, longer than the server waits.
 const POLL_TIMEOUT: Duration = Duration::from_secs(90);
-/// The delay before reconnecting.
-const RECONNECT_DELAY: Duration = Duration::from_secs(1);
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Tail {
-    /// ID of the run
+    /// ID of the run, or of one of its generations, such as order-7@1
+    #[arg(value_parser = values::run)]
     run: String,
     /// Where to begin
     #[arg(long, default_value = "start", value_parser = ["start", "now"])]
@@ -43,27 +45,24 @@ pub(crate) async fn run(arguments: &Tail, context: &Context) -> anyhow::Result<E
 }
 
 async fn follow(arguments: &Tail, run: &RunView, context: &Context) -> anyhow::Result<Exit> {
+    let mut clock = LocalClock::new();
     // Get the end of the journal before the first timeline, so that no later record is missed.
-    let mut end = JournalEnd::of(&context.server.send(journal(Method::HEAD, run, "")).await?);
+    let head = journal(Method::HEAD, run, "");
+    let mut end = JournalEnd::of(&reconnect::send(context, &head).await?);
     let mut from = match arguments.from.as_str() {
         "now" => end.next_number(),
         _ => 0,
     };
     loop {
-        let path = format!(
-            "workflows/{}/timeline?from={from}",
-            segment(run.id.as_str())
-        );
-        for line in context.server.get::<Vec<Box<RawValue>>>(&path).await? {
-            let entry: ServerLine = serde_json::from_str(line.get())?;
-            from = entry.number.0 + 1;
-            context.out.line(&match context.out.is_json {
-                true => line.get().to_owned(),
-                false => entry.render().format(context.out.paint, ""),
-            })?;
+        let id = segment(run.id.as_str());
+        let timeline = Call::get(format!("workflows/{id}/timeline?from={from}"));
+        let lines = reconnect::send(context, &timeline).await?;
+        for line in lines.json::<Vec<Box<RawValue>>>()? {
+            from = timeline::print(&line, &mut clock, context)?.number.0 + 1;
         }
         if end.is_closed {
-            let ended = runs::get(context, &arguments.run).await?;
+            let ended = Call::get(format!("workflows/{id}"));
+            let ended: RunView = reconnect::send(context, &ended).await?.json()?;
             return Ok(runs::exit_of(ended.status));
         }
         end = wait_for_records(context, run, &end).await?;
@@ -92,25 +91,19 @@ impl JournalEnd {
     }
 }
 
-/// Waits for new records. Reconnects for as long as the server is unreachable.
+/// Waits for new records, also if the connection is lost meanwhile.
 async fn wait_for_records(
     context: &Context,
     run: &RunView,
     end: &JournalEnd,
 ) -> Result<JournalEnd, CallError> {
     let query = format!("?offset={}&live=long-poll", end.offset);
+    let call = journal(Method::GET, run, &query).timeout(POLL_TIMEOUT);
     loop {
-        let call = journal(Method::GET, run, &query).timeout(POLL_TIMEOUT);
-        match context.server.send(call).await {
-            Ok(answer) if answer.status == StatusCode::NO_CONTENT => {
-                let now = JournalEnd::of(&answer);
-                if now.is_closed {
-                    return Ok(now);
-                }
-            }
-            Ok(answer) => return Ok(JournalEnd::of(&answer)),
-            Err(CallError::Transport(_)) => tokio::time::sleep(RECONNECT_DELAY).await,
-            Err(error) => return Err(error),
+        let answer = reconnect::send(context, &call).await?;
+        let now = JournalEnd::of(&answer);
+        if answer.status != StatusCode::NO_CONTENT || now.is_closed {
+            return Ok(now);
         }
     }
 }

@@ -4,6 +4,7 @@
 use clap::Args;
 use everstep_protocol::access::{MintToken, MintedToken, View};
 
+use crate::arguments::values;
 use crate::context::Context;
 use crate::exit::Exit;
 
@@ -19,6 +20,7 @@ Send the token in the header `Authorization: Bearer …`, never in a URL.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Token {
     /// ID of the run
+    #[arg(value_parser = values::run_id)]
     run: String,
     /// View that the token gives access to: full, state or client
     #[arg(long, default_value = "client")]
@@ -30,7 +32,7 @@ pub(crate) struct Token {
     #[arg(long = "event", value_name = "EVENT")]
     events: Vec<String>,
     /// Lifetime, such as 5m [default: the maximum that the server allows]
-    #[arg(long, value_name = "DURATION")]
+    #[arg(long, value_name = "DURATION", value_parser = values::duration)]
     lifetime: Option<String>,
 }
 

@@ -1,11 +1,14 @@
 //! `everstep why`: explains why a run makes no progress.
 
 use clap::Args;
+use everstep_model::RunStatus;
 use everstep_protocol::client::segment;
 use everstep_protocol::workflow::WhyView;
 
+use crate::arguments::values;
 use crate::context::Context;
 use crate::exit::Exit;
+use crate::local_time::local_time;
 use crate::output::{Colour, escape_controls};
 
 #[derive(Args, Debug)]
@@ -14,7 +17,21 @@ use crate::output::{Colour, escape_controls};
 )]
 pub(crate) struct Why {
     /// ID of the run
+    #[arg(value_parser = values::run_id)]
     run: String,
+}
+
+/// Returns the commands that bring an ended run back, with a comment.
+fn continuations(status: RunStatus) -> &'static [(&'static str, &'static str)] {
+    match status {
+        RunStatus::Failed => &[("recover", "continue where it failed")],
+        RunStatus::RollbackFailed => &[
+            ("retry-rollback", "repeat the rollback"),
+            ("recover", "continue where it failed"),
+        ],
+        RunStatus::Cancelled | RunStatus::Terminated => &[("recover", "continue where it ended")],
+        _ => &[],
+    }
 }
 
 pub(crate) async fn run(arguments: &Why, context: &Context) -> anyhow::Result<Exit> {
@@ -32,7 +49,11 @@ pub(crate) async fn run(arguments: &Why, context: &Context) -> anyhow::Result<Ex
         escape_controls(&arguments.run)
     ))?;
     if let Some(deadline) = why.deadline {
-        out.line(&format!("Its deadline is {deadline}."))?;
+        out.line(&format!("Its deadline is {}.", local_time(deadline)))?;
+    }
+    for (verb, about) in continuations(why.status) {
+        let command = context.command(&format!("{verb} {}", arguments.run));
+        out.coloured_line(Colour::Quiet, &format!("  {command}   # {about}"))?;
     }
     Ok(Exit::Success)
 }

@@ -241,8 +241,8 @@ fn variable_of(name: &str) -> String {
     format!("{PREFIX}{}", name.to_uppercase())
 }
 
-/// Returns the settings given as environment variables. Rejects likely typing mistakes and ignores
-/// other unknown variables, which may belong to other programs.
+/// Returns the settings given as environment variables. Rejects unknown variables, which are typing
+/// mistakes.
 fn settings_of_variables(
     variables: &[(String, OsString)],
 ) -> Result<Vec<(&'static str, OsString)>, UsageError> {
@@ -254,17 +254,32 @@ fn settings_of_variables(
             .to_lowercase();
         if let Some(setting) = settings::find(&name) {
             found.push((setting.name, value.clone()));
-        } else if let Some(meant) = settings::similar(&name)
-            && variable != FILE_VARIABLE
-        {
-            let meant = variable_of(meant);
+        } else if variable != FILE_VARIABLE && !is_service_link(&name, value) {
+            let meant = settings::similar(&name).map(variable_of);
+            let meant = meant.map(|meant| format!("Did you mean {meant}? "));
             return Err(UsageError::new(
                 format!("unknown setting in the variable {variable}"),
-                format!("Did you mean {meant}? `everstep config` lists all settings."),
+                format!(
+                    "{}`everstep config` lists all settings.",
+                    meant.unwrap_or_default()
+                ),
             ));
         }
     }
     Ok(found)
+}
+
+/// Whether Kubernetes or Docker sets this variable, in every container beside a service with the name
+/// `everstep`: `EVERSTEP_SERVICE_HOST`, `EVERSTEP_PORT=tcp://10.0.0.1:4437` and the like.
+fn is_service_link(name: &str, value: &OsStr) -> bool {
+    let is_url = || {
+        let value = value.to_string_lossy();
+        value.starts_with("tcp://") || value.starts_with("udp://")
+    };
+    name.starts_with("service_")
+        || name.starts_with("port_")
+        || name.starts_with("env_")
+        || name == "port" && is_url()
 }
 
 #[cfg(test)]

@@ -5,9 +5,10 @@
 use std::net::SocketAddr;
 
 use everstep_model::parse_duration;
-use strsim::levenshtein;
+use http::uri::Authority;
 
 use super::database_url::is_database_url;
+use crate::suggestion;
 
 /// Log levels, the least verbose first.
 pub(crate) const LOG_LEVELS: &[&str] = &["error", "warn", "info", "debug", "trace"];
@@ -37,8 +38,8 @@ pub(crate) enum Kind {
     Duration,
     /// Such as `127.0.0.1:4437`.
     Address,
-    /// Texts separated by commas.
-    List,
+    /// Web origins such as `https://app.example`, separated by commas.
+    Origins,
     /// Some of these words, separated by commas.
     Words(&'static [&'static str]),
     /// A database URL, which may contain a password.
@@ -82,7 +83,7 @@ settings! {
     behind_proxy: Flag = "false", "whether a proxy terminates TLS for the server";
     tls_certificate: Path, "certificate chain of the server (PEM)";
     tls_key: Path, "private key of the certificate (PEM)";
-    origins: List, "web origins that may read responses (CORS), such as https://app.example";
+    origins: Origins, "web origins that may read responses (CORS), such as https://app.example";
     // Observability.
     log: OneOf(LOG_LEVELS) = "warn", "log level";
     log_format: OneOf(LOG_FORMATS) = "text", "log format";
@@ -117,8 +118,10 @@ impl Kind {
     /// Returns the rule that an invalid text violates.
     pub(crate) fn check(self, text: &str) -> Result<(), String> {
         let (is_valid, rule) = match self {
-            Self::Text | Self::Path | Self::Secret | Self::List => {
-                (!text.is_empty(), "it must not be empty")
+            Self::Text | Self::Path | Self::Secret => (!text.is_empty(), "it must not be empty"),
+            Self::Origins => {
+                let rule = "it must be a list of origins such as `https://app.example`";
+                (text.split(',').all(|it| is_origin(it.trim())), rule)
             }
             Self::Flag => (
                 matches!(text, "true" | "false"),
@@ -159,16 +162,22 @@ impl Kind {
     }
 }
 
-/// Returns the setting whose name is most similar, if one is close enough to be a typing mistake.
+/// Whether a browser could send this text in the header `Origin`: a scheme, a host and perhaps a port.
+fn is_origin(text: &str) -> bool {
+    let rest = text.strip_prefix("https://");
+    let Some(host) = rest.or_else(|| text.strip_prefix("http://")) else {
+        return false;
+    };
+    let authority: Result<Authority, _> = host.parse();
+    let is_authority = authority.is_ok_and(|it| it.as_str() == host && !it.host().is_empty());
+    // Browsers write hosts in lower case, and the comparison is exact.
+    is_authority && !host.contains('@') && host == host.to_lowercase()
+}
+
+/// Returns the setting that a mistyped name means.
 pub(crate) fn similar(name: &str) -> Option<&'static str> {
-    const DISTANCE_MAX: usize = 3;
     let plain = name.to_lowercase().replace('-', "_");
-    let distances = SETTINGS
-        .iter()
-        .map(|setting| (levenshtein(&plain, setting.name), setting.name));
-    let (least, name) = distances.min()?;
-    let is_close = least <= DISTANCE_MAX && least < name.len().min(plain.len());
-    is_close.then_some(name)
+    suggestion::similar(&plain, SETTINGS.iter().map(|setting| setting.name))
 }
 
 #[cfg(test)]
@@ -185,12 +194,39 @@ mod tests {
         }
     }
 
+    // B560
+    #[test]
+    fn an_origin_is_a_scheme_and_a_host() {
+        for valid in [
+            "https://app.example",
+            "http://localhost:3000",
+            "https://a.example,http://[::1]:8080, https://b.example",
+        ] {
+            assert_eq!(Kind::Origins.check(valid), Ok(()), "{valid}");
+        }
+        for invalid in [
+            "notanorigin",
+            "app.example",
+            "https://",
+            "https://app.example/",
+            "https://app.example/path",
+            "https://App.example",
+            "https://user@app.example",
+            "https://a.example,",
+            "ftp://a.example",
+            "*",
+        ] {
+            assert!(Kind::Origins.check(invalid).is_err(), "{invalid}");
+        }
+    }
+
     #[test]
     fn a_mistyped_name_leads_to_the_intended_one() {
         for (written, meant) in [
             ("lisen", Some("listen")),
             ("long-poll-timeout", Some("long_poll_timeout")),
             ("bodytimeout", Some("body_timeout")),
+            ("log_level", Some("log")),
             ("colour_of_the_bikeshed", None),
             ("x", None),
         ] {

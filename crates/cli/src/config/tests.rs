@@ -66,18 +66,39 @@ fn an_invalid_value_is_reported_with_its_origin() {
     }
 }
 
+// B561
 #[test]
-fn a_mistyped_variable_is_rejected_and_a_foreign_one_is_ignored() {
-    let mistyped = environment(&[("EVERSTEP_LISTENS", "127.0.0.1:1")], None);
-    let error = Config::resolve(Vec::new(), &mistyped).unwrap_err();
-    let usage = error.downcast_ref::<UsageError>().unwrap();
-    assert!(usage.remedy.starts_with("Did you mean EVERSTEP_LISTEN?"));
-    // Kubernetes sets these for a service named `everstep`.
-    let foreign = [
+fn every_unknown_variable_is_rejected() {
+    for (variable, value, suggestion) in [
+        (
+            "EVERSTEP_LISTENS",
+            "127.0.0.1:1",
+            "Did you mean EVERSTEP_LISTEN? ",
+        ),
+        ("EVERSTEP_LOG_LEVEL", "info", "Did you mean EVERSTEP_LOG? "),
+        ("EVERSTEP_PORT", "4438", ""),
+        ("EVERSTEP_PROT", "4438", ""),
+        ("EVERSTEP_", "", ""),
+    ] {
+        let unknown = environment(&[(variable, value)], None);
+        let error = Config::resolve(Vec::new(), &unknown).unwrap_err();
+        assert!(error.to_string().ends_with(variable), "{error}");
+        let remedy = &error.downcast_ref::<UsageError>().unwrap().remedy;
+        let expected = format!("{suggestion}`everstep config` lists all settings.");
+        assert_eq!(*remedy, expected);
+    }
+}
+
+// B561
+#[test]
+fn variables_that_kubernetes_sets_for_a_service_are_ignored() {
+    let links = [
         ("EVERSTEP_SERVICE_HOST", "10.0.0.1"),
-        ("EVERSTEP_PORT", "tcp://10.0.0.1:80"),
+        ("EVERSTEP_SERVICE_PORT", "4437"),
+        ("EVERSTEP_PORT", "tcp://10.0.0.1:4437"),
+        ("EVERSTEP_PORT_4437_TCP_ADDR", "10.0.0.1"),
     ];
-    assert!(Config::resolve(Vec::new(), &environment(&foreign, None)).is_ok());
+    assert!(Config::resolve(Vec::new(), &environment(&links, None)).is_ok());
 }
 
 #[test]

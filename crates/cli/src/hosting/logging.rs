@@ -4,6 +4,11 @@ use tracing_subscriber::filter::LevelFilter;
 
 use crate::config::Config;
 
+/// Whether each line of a server's output is an object.
+pub(crate) fn logs_json(config: &Config) -> bool {
+    config.text("log_format") == Some("json")
+}
+
 /// Enables the configured log level and format.
 pub(crate) fn log_to_stderr(config: &Config) {
     let level = config.parsed("log").unwrap_or(LevelFilter::WARN);
@@ -12,9 +17,9 @@ pub(crate) fn log_to_stderr(config: &Config) {
         .with_writer(std::io::stderr)
         .with_ansi(false);
     // Fails only if a subscriber is already installed.
-    let _ = match config.text("log_format") {
-        Some("json") => subscriber.json().flatten_event(true).try_init(),
-        _ => subscriber.try_init(),
+    let _ = match logs_json(config) {
+        true => subscriber.json().flatten_event(true).try_init(),
+        false => subscriber.try_init(),
     };
 }
 

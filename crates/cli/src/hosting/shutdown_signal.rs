@@ -11,6 +11,11 @@ use crate::exit::Exit;
 pub(crate) const SHUTTING_DOWN: &str =
     "shutting down; unfinished runs continue after the next start";
 
+/// The line that says so in JSON.
+pub(crate) fn shutting_down() -> serde_json::Value {
+    serde_json::json!({"shuttingDown": true})
+}
+
 /// Receives the first shutdown signal since its creation. A second signal ends the process at once:
 /// everything that was acknowledged is durable.
 pub(crate) struct ShutdownSignal {

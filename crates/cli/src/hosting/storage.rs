@@ -4,21 +4,47 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
-use everstep::{Engine, EngineBuilder, Role, Roles};
-use everstep_store::{Bus, Store, SystemClock};
+use everstep::{Engine, EngineBuilder, ErrorCode, Role, Roles};
+use everstep_store::{Bus, Store, StoreError, SystemClock};
 use everstep_store_embedded::EmbeddedStore;
 use everstep_store_postgres::{Options, PostgresBus, PostgresStore};
 
 use crate::config::{Config, without_password};
 use crate::usage_error::UsageError;
 
+/// A store cannot be opened.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot open {place}")]
+pub(crate) struct StoreNotOpened {
+    place: String,
+    source: StoreError,
+    remedy: &'static str,
+}
+
+impl StoreNotOpened {
+    /// What to do about a store that is unavailable at the start: unlike a running server, the
+    /// command does not try again.
+    pub(crate) fn remedy(&self) -> Option<&'static str> {
+        (self.source.code() == ErrorCode::StoreUnavailable).then_some(self.remedy)
+    }
+}
+
+const DIRECTORY_REMEDY: &str = "Name another directory with --data, which may be new, or give this user permission to \
+                                read and write this one and all files in it.";
+const DATABASE_REMEDY: &str =
+    "Start the database or correct its URL, and then start this command again.";
+
 /// Opens the embedded store in a directory. From then on, the process creates all files for its
 /// user alone.
 pub(crate) fn open_directory(path: &Path) -> anyhow::Result<Arc<dyn Store>> {
     #[cfg(unix)]
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
-    let store = EmbeddedStore::open(path, Arc::new(SystemClock))
-        .with_context(|| format!("cannot open {}", path.display()))?;
+    let store =
+        EmbeddedStore::open(path, Arc::new(SystemClock)).map_err(|source| StoreNotOpened {
+            place: path.display().to_string(),
+            source,
+            remedy: DIRECTORY_REMEDY,
+        })?;
     Ok(Arc::new(store))
 }
 
@@ -88,7 +114,11 @@ impl StorageConfig {
                 let description = format!("{url}, namespace {namespace}");
                 let store = PostgresStore::open(store)
                     .await
-                    .with_context(|| format!("cannot open {description}"))?;
+                    .map_err(|source| StoreNotOpened {
+                        place: description.clone(),
+                        source,
+                        remedy: DATABASE_REMEDY,
+                    })?;
                 Ok(Storage {
                     store: Arc::new(store),
                     bus: Some(Arc::new(PostgresBus::open(bus)?)),

@@ -1,7 +1,7 @@
 //! Output of commands: lines, tables and colours for people, JSON for programs.
 
 mod colour;
-mod progress_bar;
+mod progress;
 mod table;
 mod text;
 
@@ -12,9 +12,9 @@ use serde::Serialize;
 use crate::exit::Exit;
 
 pub(crate) use colour::{Colour, Paint};
-pub(crate) use progress_bar::ProgressBar;
+pub(crate) use progress::{ProgressBar, ProgressLine};
 pub(crate) use table::{Cell, Table, plain};
-pub(crate) use text::{escape_controls, format_duration, relative_time, truncate};
+pub(crate) use text::{escape_controls, format_duration, relative_time, shell_word, truncate};
 
 pub(crate) struct Output {
     pub(crate) is_json: bool,
@@ -39,6 +39,18 @@ impl Output {
         let text = serde_json::to_string(value)?;
         writeln!(std::io::stdout(), "{text}")?;
         Ok(())
+    }
+
+    /// Prints a message to stderr, so that stdout contains nothing but the result.
+    pub(crate) fn notice(&self, text: &str) {
+        let text = escape_controls(text);
+        let text = match self.is_json {
+            true => serde_json::json!({"notice": text}).to_string(),
+            false => text,
+        };
+        ProgressLine::new(self.is_json).clear();
+        // The command continues if stderr is closed.
+        let _ = writeln!(std::io::stderr(), "{text}");
     }
 
     pub(crate) fn coloured_line(&self, colour: Colour, text: &str) -> std::io::Result<()> {

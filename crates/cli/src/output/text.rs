@@ -39,6 +39,15 @@ pub(crate) fn truncate(text: &str) -> String {
     format!("{start}…")
 }
 
+/// Quotes a word for a POSIX shell if necessary.
+pub(crate) fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@,=+%".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
 pub(crate) fn format_duration(duration: Duration) -> String {
     let millis = duration.as_millis();
     match millis {
@@ -80,6 +89,13 @@ mod tests {
             assert_eq!(escape_controls(&format!("pay {control}x")), expected);
         }
         assert_eq!(escape_controls("שלום عليكم"), "שלום عليكم");
+    }
+
+    #[test]
+    fn words_are_quoted_for_a_shell() {
+        assert_eq!(shell_word("http://localhost:4438"), "http://localhost:4438");
+        assert_eq!(shell_word("it's a file"), r"'it'\''s a file'");
+        assert_eq!(shell_word(""), "''");
     }
 
     #[test]

@@ -76,6 +76,30 @@ fn has_target(case: &Value, name: &str) {
     assert!(target["met"].is_boolean(), "{target}");
 }
 
+// B562
+#[test]
+fn results_without_a_chart_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let results = serde_json::json!({
+        "version": "1", "cores": 1, "workers": 1, "seconds": 1, "payload_bytes": 100,
+        "workloads": [{"workload": "seq10", "about": "", "cases": []}],
+    });
+    std::fs::write(path("results.json"), results.to_string()).unwrap();
+    let plot = [
+        "bench",
+        "plot",
+        &path("results.json"),
+        "--out",
+        &path("charts"),
+    ];
+    let output = everstep(&plot);
+    assert_eq!(output.status.code(), Some(2));
+    let said = stderr(&output);
+    assert!(said.contains("there is no chart for seq10"), "{said}");
+    assert!(said.contains("throughput"), "{said}");
+}
+
 #[test]
 fn throughput_has_all_figures_for_each_number_of_runs_in_flight() {
     let measured = measured(&["throughput", "--in-flight", "2,8"]);

@@ -70,17 +70,130 @@ fn invalid_arguments_have_the_documented_exit_code() {
     }
 }
 
+/// Returns the commands that the help lists.
+fn commands(help: &str) -> Vec<String> {
+    let (_, list) = help.split_once("Commands:\n").unwrap();
+    let (list, _) = list.split_once("\n\n").unwrap();
+    let names = list
+        .lines()
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let names = names.filter_map(|line| line.split_whitespace().next());
+    names
+        .filter(|name| *name != "help")
+        .map(str::to_owned)
+        .collect()
+}
+
+// B545
+#[test]
+fn commands_have_aliases() {
+    let help = stdout(&everstep(&["--help"]));
+    for (command, alias) in [
+        ("list", "ls"),
+        ("show", "describe"),
+        ("tail", "logs"),
+        ("send", "signal"),
+    ] {
+        assert!(help.contains(&format!("[alias: {alias}]")), "{help}");
+        let usage = stdout(&everstep(&[alias, "--help"]));
+        assert!(
+            usage.contains(&format!("Usage: everstep {command} ")),
+            "{usage}"
+        );
+    }
+}
+
+// B548, B549
+#[test]
+fn usage_errors_and_unreachable_servers_are_json_too() {
+    for (arguments, code, exit, message) in [
+        (
+            vec!["start", "--json"],
+            serde_json::Value::Null,
+            2,
+            "required arguments",
+        ),
+        (
+            vec!["list", "--status", "bogus", "--json"],
+            serde_json::Value::Null,
+            2,
+            "'--status <STATUS>'",
+        ),
+        (vec!["--json", "fly"], serde_json::Value::Null, 2, "'fly'"),
+        (
+            vec!["list", "--json", "--server", "http://127.0.0.1:1"],
+            "server_unreachable".into(),
+            4,
+            "nothing listens",
+        ),
+    ] {
+        let output = everstep(&arguments);
+        assert_eq!(output.status.code(), Some(exit), "{arguments:?}");
+        let report: serde_json::Value = serde_json::from_str(&stderr(&output)).unwrap();
+        let error = &report["error"];
+        let said = error["message"].as_str().unwrap();
+        assert!(
+            said.contains(message) && !said.contains("error: "),
+            "{said}"
+        );
+        assert_eq!((&error["code"], &error["exitCode"]), (&code, &exit.into()));
+        assert!(!error["remedy"].as_str().unwrap().is_empty(), "{report}");
+    }
+}
+
+// B552
+#[test]
+fn a_wrong_value_names_its_flag_and_shows_an_example() {
+    for (arguments, flag, example) in [
+        (vec!["start", "w", "--deadline", "soon"], "--deadline", "2h"),
+        (vec!["start", "w", "--id", "bad id"], "--id", "order-7"),
+        (vec!["start", "w", "--id", "."], "--id", "order-7"),
+        (vec!["fork", "a", "--id", "bad id"], "--id", "order-7"),
+        (vec!["send", "a", "e", "--reply", "x"], "--reply", "30s"),
+        (vec!["token", "a", "--lifetime", "x"], "--lifetime", "10m"),
+        (
+            vec!["list", "--created-from", "x"],
+            "--created-from",
+            "2026-11-15",
+        ),
+        (
+            vec!["pause", "--created-before", "x"],
+            "--created-before",
+            "2h",
+        ),
+        (
+            vec!["list", "--status", "fail"],
+            "--status",
+            "did you mean failed?",
+        ),
+        (
+            vec!["list", "--status", "bogus"],
+            "--status",
+            "queued, running",
+        ),
+        (vec!["show", "bad id"], "<RUN>", "order-7"),
+    ] {
+        let output = everstep(&arguments);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(
+            said.contains(flag) && said.contains(example),
+            "{arguments:?}: {said}"
+        );
+    }
+}
+
+// B545
 #[test]
 fn help_contains_exit_codes_and_examples() {
     let help = stdout(&everstep(&["--help"]));
     for part in ["Exit codes:", "130", "Examples:", "everstep dev"] {
         assert!(help.contains(part), "{part}");
     }
-    let commands = "dev serve start list show tail why send answer cancel restart fork skip edit fail export token key \
-                    config bench completions";
-    let is_built_in = |command: &&str| *command != "bench" || cfg!(feature = "bench");
-    for command in commands.split_whitespace().filter(is_built_in) {
-        let help = stdout(&everstep(&[command, "--help"]));
-        assert!(help.contains("Examples:"), "{command}");
+    for command in commands(&help) {
+        let help = stdout(&everstep(&[&command, "--help"]));
+        let example = format!("\n  everstep {command} ");
+        let is_shown = help.contains(&example) || help.contains(&example.replace(" \n", "\n"));
+        assert!(help.contains("Examples:") && is_shown, "{command}: {help}");
     }
 }

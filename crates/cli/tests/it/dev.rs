@@ -9,7 +9,7 @@ const PAYMENT: &str = r#"{"customer":"ada","amount":4200}"#;
 #[test]
 fn records_are_shown_as_they_become_durable() {
     let mut server = Server::start_with_text(&["--memory"]);
-    let introduction = server.until("Kill this server").join("\n");
+    let introduction = server.until("All runs are lost").join("\n");
     for part in [
         "in memory",
         "everstep start hello",
@@ -27,6 +27,47 @@ fn records_are_shown_as_they_become_durable() {
     );
     assert!(!output.contains('\x1b'), "no colours without a terminal");
     assert_eq!(server.interrupt(), Some(130));
+}
+
+// B542
+#[test]
+fn nothing_continues_that_is_in_memory() {
+    let mut server = Server::start_with_text(&["--memory"]);
+    let mut said = server
+        .until("All runs are lost when this server ends")
+        .join("\n");
+    server.signal("TERM");
+    let rest: Vec<String> = server.lines.by_ref().map(Result::unwrap).collect();
+    said.push_str(&rest.join("\n"));
+    assert!(said.contains("shutting down; the runs end"), "{said}");
+    for promise in [
+        "start it again",
+        "continue where",
+        "next start",
+        "continuing",
+    ] {
+        assert!(!said.contains(promise), "{promise}: {said}");
+    }
+}
+
+// B543
+#[test]
+fn the_suggested_commands_can_be_pasted() {
+    let mut server = Server::start_with_text(&["--memory"]);
+    let lines = server.until("All runs are lost");
+    let commands = lines.iter().filter(|line| line.starts_with("  everstep "));
+    let commands: Vec<&String> = commands.collect();
+    assert_eq!(commands.len(), 5);
+    for command in commands {
+        assert!(
+            command.contains(&format!(" --server {}", server.url)),
+            "{command}"
+        );
+        // It ends when another command has answered.
+        if !command.contains("everstep tail") {
+            server.paste(command);
+        }
+    }
 }
 
 #[test]
@@ -85,4 +126,22 @@ fn a_port_in_use_is_rejected_with_a_suggestion() {
     assert_eq!(output.status.code(), Some(1));
     let said = stderr(&output);
     assert!(said.contains("choose another one with --port"), "{said}");
+}
+
+// B555
+#[test]
+fn a_directory_that_cannot_be_a_store_has_a_remedy() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("file");
+    std::fs::write(&file, "no store").unwrap();
+    for path in [file.to_str().unwrap(), directory.path().to_str().unwrap()] {
+        let output = everstep(&["dev", "--port", "0", "--data", path]);
+        assert_eq!(output.status.code(), Some(3), "{path}");
+        let said = stderr(&output);
+        assert!(
+            said.contains("Name another directory with --data"),
+            "{said}"
+        );
+        assert!(!said.contains("automatically"), "{said}");
+    }
 }

@@ -10,11 +10,20 @@ mod bench;
 mod client_commands;
 mod command_line;
 mod configuration;
+#[cfg(unix)]
+mod confirming;
 mod dev;
+mod guides;
+mod inspecting;
+mod logs;
 mod postgres;
+mod reconnecting;
 mod serve;
 mod server;
 mod shutdown;
+mod streams;
+#[cfg(unix)]
+mod terminal;
 mod trace_export;
 
 use std::process::{Command, Output};

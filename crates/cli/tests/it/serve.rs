@@ -217,3 +217,37 @@ fn a_server_whose_directory_was_removed_refuses_writes_and_is_not_ready() {
     }
     assert_eq!(ready(), "503");
 }
+
+// B560
+#[test]
+fn keys_are_checked_before_the_address_is_bound() {
+    let busy = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = busy.local_addr().unwrap().to_string();
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let data = data.to_str().unwrap();
+    let serve = |options: &[&str]| {
+        let serve = ["serve", "--listen", &address, "--data", data];
+        let output = everstep(&[&serve[..], options].concat());
+        (output.status.code(), stderr(&output))
+    };
+    for (options, part) in [
+        (&["--roles", "api"][..], "needs all roles"),
+        (&["--origins", "notanorigin"], "`origins`"),
+        (&[], "there is no API key"),
+    ] {
+        let (code, said) = serve(options);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains(part), "{said}");
+    }
+    key(data, "admin");
+    let (code, said) = serve(&["--otlp-endpoint", "nowhere"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("`otlp_endpoint`"), "{said}");
+    let (code, said) = serve(&[]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(
+        said.contains(&format!("cannot listen on {address}")),
+        "{said}"
+    );
+}

@@ -70,6 +70,18 @@ impl Server {
         command.env("EVERSTEP_SERVER", &self.url).output().unwrap()
     }
 
+    /// Runs a command in a shell, exactly as it is written.
+    pub(crate) fn paste(&self, line: &str) -> String {
+        let program = std::path::Path::new(env!("CARGO_BIN_EXE_everstep"));
+        let path = std::env::var("PATH").unwrap();
+        let path = format!("{}:{path}", program.parent().unwrap().display());
+        let mut shell = crate::program("sh");
+        shell.args(["-c", line]).env("PATH", path);
+        let output = shell.output().unwrap();
+        assert!(output.status.success(), "{line}: {output:?}");
+        stdout(&output)
+    }
+
     /// Starts a client command without waiting for its end.
     pub(crate) fn spawn_client(&self, arguments: &[&str]) -> Child {
         let mut command = command(arguments);

@@ -8,6 +8,7 @@ use everstep_protocol::workflow::{
     BulkReport, BulkRequest, CancelRequest, ControlRequest, RestartRequest,
 };
 
+use super::confirmation::{confirm, is_irreversible};
 use super::report::{print_answer, print_dry_run, print_report};
 use super::single_run::post;
 use super::targets::Targets;
@@ -112,6 +113,9 @@ pub(crate) async fn apply(
     let out = &context.out;
     if targets.dry_run {
         return print_dry_run(out, verb, &ids);
+    }
+    if is_irreversible(verb) && !targets.is_named() && !targets.yes {
+        confirm(verb, ids.len())?;
     }
     let reason = targets.reason.clone();
     // A single named run gets a request of its own, so that a refusal determines the exit code.

@@ -1,6 +1,7 @@
 //! The commands that control runs: one run, several, or all that match a filter.
 
 mod bulk;
+mod confirmation;
 mod report;
 mod single_run;
 mod targets;

@@ -58,7 +58,7 @@ fn cells(run: &BulkRun) -> [Cell; 3] {
     [plain(&run.id), status, result]
 }
 
-fn count(runs: usize) -> String {
+pub(super) fn count(runs: usize) -> String {
     match runs {
         1 => "1 run".to_owned(),
         runs => format!("{runs} runs"),

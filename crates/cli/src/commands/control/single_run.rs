@@ -6,7 +6,7 @@ use everstep_protocol::workflow::{ForkRequest, SettleRequest};
 use serde::Serialize;
 
 use super::report::print_answer;
-use crate::arguments::{JsonArgument, parse_json};
+use crate::arguments::{JsonArgument, parse_json, values};
 use crate::context::Context;
 use crate::exit::Exit;
 
@@ -26,9 +26,10 @@ Examples:
 #[command(after_help = FORK_EXAMPLES)]
 pub(crate) struct Fork {
     /// ID of the run to copy
+    #[arg(value_parser = values::run_id)]
     run: String,
     /// ID of the new run [default: random]
-    #[arg(long)]
+    #[arg(long, value_parser = values::run_id)]
     id: Option<String>,
     /// Copy only what precedes this operation [default: everything]
     #[arg(long, value_name = "OPERATION")]
@@ -57,6 +58,7 @@ impl Fork {
 #[command(after_help = STEP_EXAMPLES)]
 pub(crate) struct StepResult {
     /// ID of the run
+    #[arg(value_parser = values::run_id)]
     run: String,
     /// Step, named as in `everstep show`
     step: String,

@@ -3,7 +3,7 @@
 use clap::Args;
 use everstep_model::Verb;
 
-use crate::arguments::RunFilter;
+use crate::arguments::{RunFilter, values};
 use crate::context::Context;
 use crate::runs;
 use crate::usage_error::UsageError;
@@ -11,7 +11,7 @@ use crate::usage_error::UsageError;
 #[derive(Args, Debug)]
 pub(crate) struct Targets {
     /// IDs of the runs
-    #[arg(value_name = "RUN")]
+    #[arg(value_name = "RUN", value_parser = values::run_id)]
     runs: Vec<String>,
     #[command(flatten)]
     filter: RunFilter,
@@ -24,9 +24,17 @@ pub(crate) struct Targets {
     /// Only list the runs that would be affected
     #[arg(long)]
     pub(super) dry_run: bool,
+    /// Do not ask for confirmation on a terminal
+    #[arg(long, short)]
+    pub(super) yes: bool,
 }
 
 impl Targets {
+    /// Whether the runs are named, and not selected by a filter or `--all`.
+    pub(super) fn is_named(&self) -> bool {
+        !self.runs.is_empty()
+    }
+
     /// Returns the ID if exactly one run is named.
     pub(super) fn single(&self) -> Option<&str> {
         match self.runs.as_slice() {

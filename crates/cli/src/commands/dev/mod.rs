@@ -1,4 +1,4 @@
-//! `everstep dev`: a local server with demo workflows that shows every record of every run.
+//! `everstep dev`: a local server with demo workflows that shows the records of new runs.
 //!
 //! ```text
 //!   requests ─▶ server ─▶ engine ─▶ watch (all records of all runs) ─▶ screen
@@ -23,10 +23,10 @@ use crate::arguments::GlobalOptions;
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::hosting::{
-    SHUTTING_DOWN, ShutdownSignal, connection_options, export_traces, log_to_stderr,
-    open_directory, server_options, shut_down,
+    ShutdownSignal, connection_options, export_traces, log_to_stderr, logs_json, open_directory,
+    server_options, shut_down,
 };
-use screen::Screen;
+use screen::{Introduction, Screen};
 use watch::Watch;
 
 /// Capacity of the channel between watch and screen.
@@ -56,16 +56,22 @@ pub(crate) struct Dev {
     /// Maximum duration of a long-poll
     #[arg(long, value_name = "DURATION")]
     long_poll_timeout: Option<OsString>,
+    /// Log level: error, warn, info, debug or trace [default: warn]
+    #[arg(long, value_name = "LEVEL")]
+    log: Option<OsString>,
+    /// Log format: text or json [default: text]
+    #[arg(long, value_name = "FORMAT")]
+    log_format: Option<OsString>,
+    /// OpenTelemetry collector for the traces of runs, such as http://localhost:4318
+    #[arg(long, value_name = "URL")]
+    otlp_endpoint: Option<OsString>,
 }
 
 pub(crate) async fn run(arguments: &Dev, global: &GlobalOptions) -> anyhow::Result<Exit> {
     let mut shutdown_signal = ShutdownSignal::listen()?;
-    let config = global.config(vec![
-        ("data", arguments.data.clone()),
-        ("long_poll_timeout", arguments.long_poll_timeout.clone()),
-    ])?;
+    let config = arguments.config(global)?;
     log_to_stderr(&config);
-    let mut screen = Screen::new(global.json);
+    let mut screen = Screen::new(global.json || logs_json(&config));
     let (options, connections) = local_only(&config)?;
     let (store, location) = arguments.open_store(&config)?;
     let listener = arguments.listen().await?;
@@ -79,7 +85,18 @@ pub(crate) async fn run(arguments: &Dev, global: &GlobalOptions) -> anyhow::Resu
         .start()
         .await?;
     let traces = export_traces(&engine, &config)?;
-    screen.introduce(&url, &location, durability, watch.unfinished())?;
+    tracing::info!(%url, "listening");
+    let flags = match config.text("server") {
+        Some(default) if default == url => String::new(),
+        _ => format!(" --server {url}"),
+    };
+    screen.introduce(&Introduction {
+        url: &url,
+        flags: &flags,
+        location: &location,
+        durability: (!arguments.memory).then_some(durability),
+        unfinished: watch.unfinished(),
+    })?;
     let router = router(&engine, options);
     let served = everstep_server::serve(listener, router, connections, shutdown_signal.received());
     let (send, mut receive) = mpsc::channel(LINES_MAX);
@@ -95,13 +112,23 @@ pub(crate) async fn run(arguments: &Dev, global: &GlobalOptions) -> anyhow::Resu
         failed = shown => failed,
     };
     if ended.is_ok() {
-        screen.note(SHUTTING_DOWN)?;
+        screen.shutting_down(!arguments.memory)?;
     }
     shut_down(&engine, traces).await;
     ended.map(|()| shutdown_signal.exit)
 }
 
 impl Dev {
+    pub(crate) fn config(&self, global: &GlobalOptions) -> anyhow::Result<Config> {
+        global.config(vec![
+            ("data", self.data.clone()),
+            ("long_poll_timeout", self.long_poll_timeout.clone()),
+            ("log", self.log.clone()),
+            ("log_format", self.log_format.clone()),
+            ("otlp_endpoint", self.otlp_endpoint.clone()),
+        ])
+    }
+
     /// Opens the store and describes where it is.
     fn open_store(&self, config: &Config) -> anyhow::Result<(Arc<dyn Store>, String)> {
         match config.path("data") {

@@ -6,6 +6,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::watch::Line;
+use crate::hosting::{SHUTTING_DOWN, shutting_down};
+use crate::local_time::LocalClock;
 use crate::output::{Colour, Output};
 use crate::timeline::LiveTimeline;
 
@@ -37,11 +39,23 @@ const SUGGESTIONS: &[(&str, &str)] = &[
     ("everstep list", ""),
 ];
 
+/// What the first lines say.
+pub(super) struct Introduction<'a> {
+    pub(super) url: &'a str,
+    /// The flags that a command needs to reach this server.
+    pub(super) flags: &'a str,
+    pub(super) location: &'a str,
+    /// What the data survives. `None` if it is in memory.
+    pub(super) durability: Option<&'a str>,
+    pub(super) unfinished: usize,
+}
+
 pub(super) struct Screen {
     out: Output,
     /// In order of appearance, which determines their colours.
     runs: Vec<RunId>,
     timeline: LiveTimeline,
+    clock: LocalClock,
 }
 
 impl Screen {
@@ -50,45 +64,47 @@ impl Screen {
             out: Output::new(is_json),
             runs: Vec::new(),
             timeline: LiveTimeline::default(),
+            clock: LocalClock::new(),
         }
     }
 
-    pub(super) fn introduce(
-        &mut self,
-        url: &str,
-        location: &str,
-        durability: &str,
-        unfinished: usize,
-    ) -> anyhow::Result<()> {
+    pub(super) fn introduce(&mut self, it: &Introduction<'_>) -> anyhow::Result<()> {
         if self.out.is_json {
-            return self.out.json(&serde_json::json!({"listening": url}));
+            return self.out.json(&serde_json::json!({"listening": it.url}));
         }
         let paint = self.out.paint;
-        let address = paint.paint(Colour::Strong, url);
-        let runs = match unfinished {
+        let address = paint.paint(Colour::Strong, it.url);
+        let runs = match it.unfinished {
             0 => "none unfinished".to_owned(),
             1 => "continuing 1 unfinished run".to_owned(),
             count => format!("continuing {count} unfinished runs"),
         };
+        let survives = it.durability.unwrap_or("nothing: it ends with this server");
         self.out.line(&format!(
             "Everstep listens on {address}, for this machine only.
 
-  data       {location}
-  survives   {durability}
-  workflows  hello, payment, expense
+  data       {}
+  survives   {survives}
+  workflows  {}
   runs       {runs}
 
-Try in another terminal:"
+Try in another terminal:",
+            it.location,
+            everstep_demo::NAMES.join(", "),
         ))?;
         for (command, about) in SUGGESTIONS {
             let about = match *about {
                 "" => String::new(),
                 about => paint.paint(Colour::Quiet, &format!("   # {about}")),
             };
-            self.out.line(&format!("  {command}{about}"))?;
+            self.out.line(&format!("  {command}{}{about}", it.flags))?;
         }
-        let hint =
-            "\nKill this server (kill -9) and start it again: all runs continue where they were.\n";
+        let hint = match it.durability {
+            Some(_) => {
+                "\nKill this server (kill -9) and start it again: all runs continue where they were.\n"
+            }
+            None => "\nAll runs are lost when this server ends. Without --memory they continue.\n",
+        };
         Ok(self.out.coloured_line(Colour::Quiet, hint)?)
     }
 
@@ -103,17 +119,22 @@ Try in another terminal:"
         }
         let name = self.name(run);
         for rendered in self.timeline.add(run, std::slice::from_ref(entry)) {
-            let line = rendered.format(self.out.paint, &format!("{name}  "));
+            let prefix = format!("{name}  ");
+            let line = rendered.format(&mut self.clock, self.out.paint, &prefix);
             self.out.line(&line)?;
         }
         Ok(())
     }
 
-    pub(super) fn note(&mut self, text: &str) -> std::io::Result<()> {
-        match self.out.is_json {
-            true => Ok(()),
-            false => self.out.line(&format!("\n{text}")),
+    pub(super) fn shutting_down(&mut self, is_durable: bool) -> anyhow::Result<()> {
+        if self.out.is_json {
+            return self.out.json(&shutting_down());
         }
+        let text = match is_durable {
+            true => SHUTTING_DOWN,
+            false => "shutting down; the runs end with this server",
+        };
+        Ok(self.out.line(&format!("\n{text}"))?)
     }
 
     /// The run's ID in its colour, padded to the longest ID.

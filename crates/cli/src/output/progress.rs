@@ -1,11 +1,47 @@
-//! A progress bar on stderr. Draws nothing if stderr is not a terminal.
+//! Progress on stderr: a line that is replaced in place, and a bar. Both draw nothing if stderr is not
+//! a terminal.
 
 use std::io::{IsTerminal, Write};
 
 const WIDTH: usize = 30;
+const ERASE_LINE: &str = "\r\x1b[2K";
+
+/// A line that is erased when it is dropped.
+pub(crate) struct ProgressLine {
+    pub(crate) is_visible: bool,
+}
+
+impl ProgressLine {
+    pub(crate) fn new(is_json: bool) -> Self {
+        Self {
+            is_visible: std::io::stderr().is_terminal() && !is_json,
+        }
+    }
+
+    pub(crate) fn set(&self, text: &str) {
+        self.write(text);
+    }
+
+    pub(crate) fn clear(&self) {
+        self.write("");
+    }
+
+    fn write(&self, text: &str) {
+        if self.is_visible {
+            // The command continues if stderr is closed.
+            let _ = write!(std::io::stderr(), "{ERASE_LINE}{text}");
+        }
+    }
+}
+
+impl Drop for ProgressLine {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
 
 pub(crate) struct ProgressBar {
-    is_visible: bool,
+    line: ProgressLine,
     label: &'static str,
     total: usize,
 }
@@ -13,17 +49,14 @@ pub(crate) struct ProgressBar {
 impl ProgressBar {
     pub(crate) fn new(label: &'static str, total: usize, is_json: bool) -> Self {
         Self {
-            is_visible: std::io::stderr().is_terminal() && !is_json,
+            line: ProgressLine::new(is_json),
             label,
             total,
         }
     }
 
     pub(crate) fn set(&self, done: usize) {
-        if self.is_visible {
-            // The command continues if stderr is closed.
-            let _ = write!(std::io::stderr(), "\r\x1b[2K{}", self.render(done));
-        }
+        self.line.set(&self.render(done));
     }
 
     fn render(&self, done: usize) -> String {
@@ -36,14 +69,6 @@ impl ProgressBar {
     }
 }
 
-impl Drop for ProgressBar {
-    fn drop(&mut self) {
-        if self.is_visible {
-            let _ = write!(std::io::stderr(), "\r\x1b[2K");
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,7 +76,7 @@ mod tests {
     #[test]
     fn a_bar_is_filled_in_proportion() {
         let bar = ProgressBar {
-            is_visible: false,
+            line: ProgressLine { is_visible: false },
             label: "pause",
             total: 4,
         };
