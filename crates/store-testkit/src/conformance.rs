@@ -97,6 +97,7 @@ macro_rules! conformance {
             list: [
                 runs_are_listed_newest_first,
                 a_list_filters_by_workflow,
+                a_list_filters_by_the_beginnings_of_ids,
                 a_list_filters_by_status,
                 a_run_must_match_all_filters,
                 a_change_of_status_moves_the_run_between_lists,

@@ -26,6 +26,8 @@ pub struct RunRow {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListQuery {
     pub workflows: Vec<Name>,
+    /// The beginnings of ids.
+    pub id_prefixes: Vec<String>,
     pub statuses: Vec<RunStatus>,
     pub tag: Option<String>,
     /// Inclusive.
@@ -42,7 +44,9 @@ impl ListQuery {
     /// Returns whether a row passes the filters. Ignores the cursor.
     #[must_use]
     pub fn matches(&self, row: &RunRow) -> bool {
+        let starts = |prefix: &String| row.id.as_str().starts_with(prefix.as_str());
         (self.workflows.is_empty() || self.workflows.contains(&row.workflow))
+            && (self.id_prefixes.is_empty() || self.id_prefixes.iter().any(starts))
             && (self.statuses.is_empty() || self.statuses.contains(&row.status))
             && self.tag.as_ref().is_none_or(|tag| row.tags.contains(tag))
             && self.created_from.is_none_or(|from| row.created_at >= from)

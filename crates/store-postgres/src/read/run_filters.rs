@@ -2,7 +2,7 @@
 //! share.
 //!
 //! Filters by workflow and status scan the index of exactly those, once per combination; a tag scans
-//! the index of tags; otherwise all runs are scanned. Times have no index.
+//! the index of tags; otherwise all runs are scanned. Times and beginnings of ids have no index.
 
 use everstep_model::RunStatus;
 use everstep_store::ListQuery;
@@ -25,6 +25,8 @@ pub(crate) struct RunFilters<'q> {
     statuses: Vec<i16>,
     /// `$7`.
     tag: Option<&'q [u8]>,
+    /// `$8`.
+    id_prefixes: Vec<&'q str>,
 }
 
 impl<'q> RunFilters<'q> {
@@ -41,6 +43,7 @@ impl<'q> RunFilters<'q> {
             workflows: query.workflows.iter().map(|name| name.as_str()).collect(),
             statuses: query.statuses.iter().copied().map(code).collect(),
             tag: query.tag.as_ref().map(String::as_bytes),
+            id_prefixes: query.id_prefixes.iter().map(String::as_str).collect(),
         }
     }
 
@@ -50,7 +53,7 @@ impl<'q> RunFilters<'q> {
         self
     }
 
-    pub(crate) fn arguments(&self) -> [Argument<'_>; 7] {
+    pub(crate) fn arguments(&self) -> [Argument<'_>; 8] {
         arguments![
             self.end,
             self.most,
@@ -58,7 +61,8 @@ impl<'q> RunFilters<'q> {
             self.created.1,
             self.workflows,
             self.statuses,
-            self.tag
+            self.tag,
+            self.id_prefixes
         ]
     }
 
@@ -70,6 +74,11 @@ impl<'q> RunFilters<'q> {
         }
         if !self.statuses.is_empty() {
             condition.push_str(" AND r.status = ANY ($6)");
+        }
+        if !self.id_prefixes.is_empty() {
+            condition.push_str(
+                " AND EXISTS (SELECT FROM unnest($8) prefix WHERE starts_with(r.id, prefix))",
+            );
         }
         condition
     }
@@ -88,7 +97,7 @@ impl<'q> RunFilters<'q> {
         } else {
             "r.listed"
         };
-        let columns = "r.listed, r.created_at, r.workflow, r.status";
+        let columns = "r.listed, r.created_at, r.workflow, r.status, r.id";
         self.scan(schema, columns, condition, "")
     }
 

@@ -68,6 +68,34 @@ pub async fn a_list_filters_by_workflow<S: Store>(f: &Fixture<S>) {
     assert!(ids(f, of(&["o"])).await.is_empty());
 }
 
+/// Text is compared byte by byte; no character is a wildcard.
+pub async fn a_list_filters_by_the_beginnings_of_ids<S: Store>(f: &Fixture<S>) {
+    for id in ["acme-1", "acme_2", "acme.3", "other-4", "acme-5"] {
+        f.create_with(run_creation(id, "order", RunStatus::Running))
+            .await;
+    }
+    let of = |prefixes: &[&str]| ListQuery {
+        id_prefixes: prefixes.iter().map(|&prefix| prefix.to_owned()).collect(),
+        ..all()
+    };
+    assert_eq!(ids(f, of(&["acme-"])).await, ["acme-5", "acme-1"]);
+    assert_eq!(
+        ids(f, of(&["acme_", "other-4"])).await,
+        ["other-4", "acme_2"]
+    );
+    assert!(ids(f, of(&["a%", "ac.*", "acme-12"])).await.is_empty());
+    let page = ListQuery {
+        limit: 1,
+        workflows: vec![name("order")],
+        ..of(&["acme-"])
+    };
+    let first = f.list(page.clone()).await;
+    assert_eq!(first.rows[0].id.as_str(), "acme-5");
+    let cursor = first.next;
+    assert_eq!(ids(f, ListQuery { cursor, ..page }).await, ["acme-1"]);
+    assert_eq!(f.store.count(of(&["acme-"])).await.unwrap().number, 2);
+}
+
 pub async fn a_list_filters_by_status<S: Store>(f: &Fixture<S>) {
     six_runs(f).await;
     let of = |statuses: &[RunStatus]| ListQuery {

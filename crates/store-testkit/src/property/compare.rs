@@ -205,6 +205,7 @@ fn query(planned: &PlannedQuery) -> ListQuery {
             .iter()
             .map(|n| sample::name(&workflow(*n)))
             .collect(),
+        id_prefixes: Vec::new(),
         statuses: planned.statuses.iter().map(status).collect(),
         tag: planned.tag.map(tag),
         created_from: planned.created_from.map(time_at),
