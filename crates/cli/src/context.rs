@@ -6,6 +6,7 @@ use everstep_protocol::Secret;
 use everstep_protocol::client::{Connection, HttpOptions, HttpTransport};
 
 use crate::arguments::GlobalOptions;
+use crate::config::key_recipient;
 use crate::output::Output;
 
 pub(crate) struct Context {
@@ -23,6 +24,7 @@ impl Context {
         let url = config.text("server").unwrap_or_default();
         let mut server = Connection::over(Arc::new(transport), url)?;
         if let Some(key) = config.text("key") {
+            key_recipient::check(&config)?;
             server = server.with_key(&Secret::new(key))?;
         }
         Ok(Self {

@@ -3,6 +3,7 @@
 
 mod database_url;
 mod file;
+pub(crate) mod key_recipient;
 mod settings;
 
 use std::collections::BTreeMap;
@@ -29,6 +30,8 @@ pub(crate) enum Origin {
     Flag(String),
     Environment(String),
     File(PathBuf),
+    /// The file in the current directory, which was not named.
+    FileFound(PathBuf),
     Default,
 }
 
@@ -38,7 +41,7 @@ impl Origin {
         match self {
             Self::Flag(_) => 3,
             Self::Environment(_) => 2,
-            Self::File(_) => 1,
+            Self::File(_) | Self::FileFound(_) => 1,
             Self::Default => 0,
         }
     }
@@ -49,7 +52,7 @@ impl fmt::Display for Origin {
         match self {
             Self::Flag(flag) => f.write_str(flag),
             Self::Environment(variable) => f.write_str(variable),
-            Self::File(path) => write!(f, "{}", path.display()),
+            Self::File(path) | Self::FileFound(path) => write!(f, "{}", path.display()),
             Self::Default => f.write_str("default"),
         }
     }
@@ -95,11 +98,13 @@ impl Config {
                 values.insert(setting.name, (default.into(), Origin::Default));
             }
         }
-        if let Some(path) = file_to_read(environment) {
-            let text = std::fs::read_to_string(&path)
+        if let Some(origin @ (Origin::File(path) | Origin::FileFound(path))) =
+            &file_to_read(environment)
+        {
+            let text = std::fs::read_to_string(path)
                 .with_context(|| format!("cannot read {}", path.display()))?;
-            for (name, value) in file::parse(&path, &text)? {
-                values.insert(name, (value.into(), Origin::File(path.clone())));
+            for (name, value) in file::parse(path, &text)? {
+                values.insert(name, (value.into(), origin.clone()));
             }
         }
         for (name, value) in settings_of_variables(&environment.variables)? {
@@ -222,18 +227,18 @@ pub(crate) fn display_value(setting: &Setting, value: &OsStr) -> String {
     }
 }
 
-fn file_to_read(environment: &Environment) -> Option<PathBuf> {
+/// Returns the configuration file as the origin of its values.
+fn file_to_read(environment: &Environment) -> Option<Origin> {
     let by_variable = || {
         let mut variables = environment.variables.iter();
         let (_, path) = variables.find(|(name, _)| name == FILE_VARIABLE)?;
         Some(path.into())
     };
-    let by_default = || Path::new(FILE).is_file().then(|| FILE.into());
-    environment
-        .file
-        .clone()
-        .or_else(by_variable)
-        .or_else(by_default)
+    if let Some(named) = environment.file.clone().or_else(by_variable) {
+        return Some(Origin::File(named));
+    }
+    let is_there = Path::new(FILE).is_file();
+    is_there.then(|| Origin::FileFound(FILE.into()))
 }
 
 /// The environment variable of a setting.

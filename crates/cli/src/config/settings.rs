@@ -68,6 +68,7 @@ settings! {
     // Clients.
     server: Text = "http://localhost:4437", "URL of the server";
     key: Secret, "API key or run token";
+    allow_http: Flag = "false", "whether to send the key to other machines over plain http";
     root_certificate: Path, "file with root certificates (PEM) to trust in addition to the public ones";
     // Servers.
     listen: Address = "127.0.0.1:4437", "address that `serve` listens on";

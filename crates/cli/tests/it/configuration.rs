@@ -83,3 +83,49 @@ fn the_path_of_a_store_does_not_have_to_be_utf8() {
     let names: Vec<_> = names.map(|entry| entry.unwrap().path()).collect();
     assert_eq!(names, [data]);
 }
+
+/// Lists runs with a key from the environment, and returns the exit code and the message.
+fn list_with_key(file: &str, variables: &[(&str, &str)], arguments: &[&str]) -> (i32, String) {
+    let variables = [&[("EVERSTEP_KEY", "evk_x")], variables].concat();
+    let output = in_folder(file, &variables, &[&["list"], arguments].concat());
+    (output.status.code().unwrap(), stderr(&output))
+}
+
+// B445
+#[test]
+fn the_key_is_not_sent_to_a_server_that_a_file_of_the_directory_names() {
+    let foreign = "server = 'http://127.0.0.1:9'";
+    let (exit, message) = list_with_key(foreign, &[], &[]);
+    assert_eq!(exit, 2, "{message}");
+    assert!(
+        message.contains("EVERSTEP_SERVER=http://127.0.0.1:9"),
+        "{message}"
+    );
+    // 4: the server was called, and nothing listens there.
+    let named = [("EVERSTEP_SERVER", "http://127.0.0.1:9")];
+    assert_eq!(list_with_key(foreign, &named, &[]).0, 4);
+    let by_flag = ["--server", "http://127.0.0.1:9"];
+    assert_eq!(list_with_key(foreign, &[], &by_flag).0, 4);
+    let by_name = [("EVERSTEP_CONFIG", "everstep.toml")];
+    assert_eq!(list_with_key(foreign, &by_name, &[]).0, 4);
+    let with_key = "server = 'http://127.0.0.1:9'\nkey = 'evk_y'\n";
+    let of_file = in_folder(with_key, &[], &["list"]);
+    assert_eq!(
+        of_file.status.code(),
+        Some(4),
+        "the file has a key of its own"
+    );
+}
+
+// B446
+#[test]
+fn the_key_is_not_sent_to_other_machines_over_plain_http() {
+    let plain = [("EVERSTEP_SERVER", "http://everstep.invalid:9")];
+    let (exit, message) = list_with_key("", &plain, &[]);
+    assert_eq!(exit, 2, "{message}");
+    assert!(message.contains("EVERSTEP_ALLOW_HTTP=true"), "{message}");
+    let allowed = [plain[0], ("EVERSTEP_ALLOW_HTTP", "true")];
+    assert_eq!(list_with_key("", &allowed, &[]).0, 4);
+    let secure = [("EVERSTEP_SERVER", "https://everstep.invalid:9")];
+    assert_eq!(list_with_key("", &secure, &[]).0, 4);
+}
