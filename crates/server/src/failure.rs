@@ -98,6 +98,10 @@ impl Failure {
         self
     }
 
+    pub(crate) fn is_unauthenticated(&self) -> bool {
+        self.status == StatusCode::UNAUTHORIZED
+    }
+
     pub(crate) fn code(&self) -> Option<ErrorCode> {
         self.code
     }

@@ -1,5 +1,5 @@
-//! Routes for API keys (`/keys`, for administrators) and run tokens (`/tokens`, for backends that
-//! hand tokens to browsers).
+//! Routes for API keys (`/keys`, for administrators) and tokens (`/tokens`, for backends that hand
+//! tokens to browsers).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,11 +9,19 @@ use axum::extract::{Extension, Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use everstep_engine::Engine;
-use everstep_model::{ErrorCode, RunId, StreamName, parse_duration};
-use everstep_protocol::access::{CreateKey, CreatedKey, KeyList, MintToken, MintedToken, Scope};
+use everstep_engine::streams::{StreamError, StreamPath};
+use everstep_model::{ErrorCode, RunId, StreamName, limits, parse_duration};
+use everstep_protocol::access::{
+    CreateKey, CreatedKey, KeyList, MintStreamToken, MintToken, MintedStreamToken, MintedToken,
+    Scope, StreamRight,
+};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::de::DeserializeOwned;
 
-use crate::auth::{Caller, Identities, KeyError, Requirement, RunToken};
+use crate::auth::{
+    Caller, Identities, KeyError, Requirement, RunToken, StreamToken, TokenStreams, check_reach,
+    unreached,
+};
 use crate::body::BodyLimits;
 use crate::failure::Failure;
 use crate::json::{self, respond};
@@ -46,10 +54,17 @@ pub(crate) fn routes() -> Vec<Route<KeyRoutes>> {
         Route::delete("/keys/{id}", ADMIN, revoke_key)
             .summary("Revoke an API key")
             .returns_empty(204, "The key is revoked."),
+        Route::post("/keys/rotate-secret", ADMIN, rotate_secret)
+            .summary("Replace the secret that signs tokens, which ends all tokens")
+            .returns_empty(204, "The secret is replaced."),
         Route::post("/tokens", MINT, mint_token)
-            .summary("Create a run token for a browser")
+            .summary("Create a token that gives a browser access to a run")
             .accepts::<MintToken>()
             .returns::<MintedToken>(201, "The token."),
+        Route::post("/tokens/streams", MINT, mint_stream_token)
+            .summary("Create a token that gives a browser access to streams")
+            .accepts::<MintStreamToken>()
+            .returns::<MintedStreamToken>(201, "The token."),
     ]
 }
 
@@ -88,6 +103,18 @@ async fn revoke_key(
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
+async fn rotate_secret(
+    State(state): State<KeyRoutes>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Response, Failure> {
+    state.identities.keys.rotate_secret().await?;
+    tracing::info!(
+        by = caller.name(),
+        "signing secret replaced, all tokens end"
+    );
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
 async fn mint_token(
     State(state): State<KeyRoutes>,
     Extension(caller): Extension<Caller>,
@@ -96,8 +123,16 @@ async fn mint_token(
 ) -> Result<Response, Failure> {
     let request: MintToken = parse(&headers, &state.body_limits.read(body).await?)?;
     let run = RunId::new(&request.run)?;
-    check_rights(&request, &caller)?;
-    let lifetime = lifetime(&request, state.token_lifetime_max)?;
+    if request.rpcs.len() + request.events.len() > NAMES_MAX {
+        return Err(invalid("a token names at most 100 rpcs and events"));
+    }
+    check_send(
+        &caller,
+        !request.rpcs.is_empty() || !request.events.is_empty(),
+    )?;
+    check_reach(&state.engine, &caller, run.as_str()).await?;
+    check_subject(request.subject.as_deref())?;
+    let lifetime = state.lifetime(request.lifetime.as_deref())?;
     let row = state.engine.row(&run).await?;
     let token = RunToken {
         run,
@@ -106,13 +141,12 @@ async fn mint_token(
         rpcs: request.rpcs,
         events: request.events,
         expires_at: state.identities.now().after(lifetime),
-        by: caller.name().map(str::to_owned),
+        by: request.subject.or(caller.name().map(str::to_owned)),
         key: caller.key().map(str::to_owned),
     };
-    let signer = state.identities.signer().await?;
     let stream = StreamName::of_run(&token.run, token.generation);
     let minted = MintedToken {
-        token: token.signed(signer),
+        token: state.identities.keys.sign(&token).await?,
         generation: token.generation.0,
         stream: format!("{PREFIX}{stream}"),
         run: token.run.to_string(),
@@ -121,28 +155,102 @@ async fn mint_token(
     Ok(respond(StatusCode::CREATED, &minted))
 }
 
-fn check_rights(request: &MintToken, caller: &Caller) -> Result<(), Failure> {
-    if request.rpcs.len() + request.events.len() > NAMES_MAX {
-        return Err(invalid("a token names at most 100 rpcs and events"));
+async fn mint_stream_token(
+    State(state): State<KeyRoutes>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Failure> {
+    let request: MintStreamToken = parse(&headers, &state.body_limits.read(body).await?)?;
+    let streams = token_streams(&request)?;
+    let (TokenStreams::One(path) | TokenStreams::BeginningWith(path)) = &streams;
+    check_send(&caller, request.allows.contains(&StreamRight::Append))?;
+    if !caller.limits().reaches_stream(path) {
+        return Err(unreached("stream"));
     }
-    let writes = !request.rpcs.is_empty() || !request.events.is_empty();
-    if writes && !caller.has(Scope::Send) {
-        let detail = "a token that may send or answer needs a key with the scope `send`";
+    let lifetime = state.lifetime(request.lifetime.as_deref())?;
+    let stream = format!("{PREFIX}{}", utf8_percent_encode(path, IN_PATHS));
+    let token = StreamToken {
+        streams,
+        allows: match request.allows.is_empty() {
+            true => vec![StreamRight::Read],
+            false => request.allows,
+        },
+        expires_at: state.identities.now().after(lifetime),
+        key: caller.key().map(str::to_owned),
+    };
+    let minted = MintedStreamToken {
+        token: state.identities.keys.sign(&token).await?,
+        stream,
+        expires_at: token.expires_at,
+    };
+    Ok(respond(StatusCode::CREATED, &minted))
+}
+
+/// The characters of a path that are encoded in URLs.
+const IN_PATHS: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'/')
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+fn token_streams(request: &MintStreamToken) -> Result<TokenStreams, Failure> {
+    let of_users = |path: &str| StreamPath::new(path).map_err(StreamError::from);
+    match (&request.stream, &request.prefix) {
+        (Some(stream), None) => {
+            of_users(stream)?;
+            Ok(TokenStreams::One(stream.clone()))
+        }
+        (None, Some(prefix)) if !prefix.is_empty() => {
+            // A path does not end with a slash, but its beginning may.
+            of_users(&format!("{prefix}x"))?;
+            Ok(TokenStreams::BeginningWith(prefix.clone()))
+        }
+        _ => Err(invalid(
+            "a token for streams names a `stream` or a `prefix`, one of them",
+        )),
+    }
+}
+
+/// Checks that the caller may give the right to send events, answers or messages.
+fn check_send(caller: &Caller, is_given: bool) -> Result<(), Failure> {
+    if is_given && !caller.has(Scope::Send) {
+        let detail = "a token that may send, answer or append needs a key with the scope `send`";
         return Err(Failure::forbidden(detail));
     }
     Ok(())
 }
 
-fn lifetime(request: &MintToken, max: Duration) -> Result<Duration, Failure> {
-    let lifetime = match &request.lifetime {
-        Some(text) => parse_duration(text).map_err(|error| invalid(error.to_string()))?,
-        None => max,
+fn check_subject(subject: Option<&str>) -> Result<(), Failure> {
+    let fits = |subject: &str| {
+        !subject.trim().is_empty()
+            && subject.chars().count() <= limits::NAME_CHARS_MAX
+            && !subject.chars().any(char::is_control)
     };
-    if lifetime > max || lifetime.is_zero() {
-        let max = max.as_secs();
-        return Err(invalid(format!("a token is valid for at most {max} s")));
+    match subject.is_none_or(fits) {
+        true => Ok(()),
+        false => Err(invalid(format!(
+            "a subject has 1 to {} characters, in one line",
+            limits::NAME_CHARS_MAX
+        ))),
     }
-    Ok(lifetime)
+}
+
+impl KeyRoutes {
+    /// Returns the lifetime of a token.
+    fn lifetime(&self, requested: Option<&str>) -> Result<Duration, Failure> {
+        let max = self.token_lifetime_max;
+        let lifetime = match requested {
+            Some(text) => parse_duration(text).map_err(|error| invalid(error.to_string()))?,
+            None => max,
+        };
+        if lifetime > max || lifetime.is_zero() {
+            let max = max.as_secs();
+            return Err(invalid(format!("a token is valid for at most {max} s")));
+        }
+        Ok(lifetime)
+    }
 }
 
 impl From<KeyError> for Failure {

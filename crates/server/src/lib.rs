@@ -41,7 +41,7 @@ mod tls;
 mod workers;
 mod workflows;
 
-pub use auth::{Caller, KeyError, Keys};
+pub use auth::{Caller, KeyError, Keys, Limits};
 pub use options::{Access, Options};
 pub use origins::Origins;
 pub use router::{router, workers_router};

@@ -1,5 +1,5 @@
 //! Limits concurrent long-polls, event streams and requests that wait: those of the server, and those
-//! of each run token.
+//! of each token.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,14 +11,14 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::auth::Caller;
 use crate::failure::Failure;
 
-/// The maximum number of waiting requests of one run token. Tokens are in browsers, so their holders
+/// The maximum number of waiting requests of one token. Tokens are in browsers, so their holders
 /// may be hostile.
 const OF_TOKEN_MAX: usize = 1_000;
 
 #[derive(Clone)]
 pub(crate) struct WaitPermits {
     all: Arc<Semaphore>,
-    /// The number of waiting requests of each run token.
+    /// The number of waiting requests of each token.
     by_token: Arc<Mutex<HashMap<Arc<str>, usize>>>,
 }
 
@@ -59,7 +59,7 @@ impl WaitPermits {
         let mut counts = self.counts();
         let count = counts.entry(token.clone()).or_default();
         if *count >= OF_TOKEN_MAX {
-            let detail = "too many requests of this run token are waiting";
+            let detail = "too many requests of this token are waiting";
             return Err(too_busy(StatusCode::TOO_MANY_REQUESTS, detail));
         }
         *count += 1;

@@ -74,6 +74,9 @@ async fn dispatch(
     let Some(address) = Address::new(public_url, &original, &parts) else {
         return Ok(StatusCode::NOT_FOUND.into_response());
     };
+    // The gate always inserts a caller, except for public addresses; without one, nothing is allowed.
+    let caller = parts.extensions.get::<Caller>().cloned();
+    let caller = caller.unwrap_or_else(Caller::without_rights);
     let (method, headers) = (parts.method, parts.headers);
     if let Some(rest) = address.raw.strip_prefix(RESERVED) {
         let request = SubscriptionRequest {
@@ -81,24 +84,22 @@ async fn dispatch(
             rest: rest.to_owned(),
             base_url: format!("{}{}", address.site, address.base),
             headers,
+            limits: caller.limits().clone(),
         };
         let (subscriptions, limits) = (&server.subscriptions, server.body_limits);
         return subscriptions::dispatch(subscriptions, request, body, limits).await;
     }
     let path = decode(&address.raw)?.into_owned();
-    // The gate always inserts a caller; without one, nothing is allowed.
-    let caller = parts.extensions.get::<Caller>().cloned();
-    let caller = caller.unwrap_or_else(Caller::without_rights);
     let request = StreamRequest {
         address,
         query: parts.uri.query().unwrap_or_default().to_owned(),
         headers,
         body,
-        caller: caller.clone(),
+        caller,
         closing: Closing::of(&parts.extensions),
     };
     if is_journal(&path) {
-        return journals.dispatch(method, &path, &caller, request).await;
+        return journals.dispatch(method, &path, request).await;
     }
     match method {
         Method::PUT => streams::put(&server, request).await,

@@ -58,6 +58,7 @@ async fn token(shop: &Connection) -> anyhow::Result<MintedToken> {
         view: View::Full,
         rpcs: Vec::new(),
         events: vec!["delivered".to_owned()],
+        subject: Some("customer".to_owned()),
         lifetime: Some("5m".to_owned()),
     };
     let call = Call::post("flows/tokens").json(&request)?;

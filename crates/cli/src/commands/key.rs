@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::{Args, Subcommand};
 use everstep::Roles;
 use everstep_protocol::access::{CreateKey, CreatedKey, KeyList, KeyView, Scope};
-use everstep_protocol::client::segment;
+use everstep_protocol::client::{Call, segment};
 use everstep_server::Keys;
 
 use crate::arguments::GlobalOptions;
@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::hosting::StorageConfig;
 use crate::output::{Colour, Output, Table, plain};
+use crate::usage_error::UsageError;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -20,10 +21,13 @@ Examples:
   everstep key create ops --scope admin --on-store            in the configured store
   everstep key create web --scope start,read
   everstep key create worker-1 --scope work --workflow payment --workflow expense
+  everstep key create acme --scope read,start,send --runs acme- --streams acme/
   everstep key list
   everstep key revoke 0123456789abcdef
+  everstep key rotate-secret
 
-Scopes: read, start, send, operate, work, admin. Only admin includes the others.";
+Scopes: read, start, send, operate, work, admin. Only admin includes the others. A key
+with --workflow, --runs or --streams reaches only what they name.";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -50,11 +54,13 @@ enum Action {
     Create(NewKey),
     /// List all keys
     List,
-    /// Revoke a key and the run tokens created with it
+    /// Revoke a key and the tokens created with it
     Revoke {
         /// ID of the key, as shown by `everstep key list`
         id: String,
     },
+    /// Replace the secret that signs tokens; all tokens end, and keys stay valid
+    RotateSecret,
 }
 
 #[derive(Args, Debug)]
@@ -69,9 +75,15 @@ struct NewKey {
         required = true
     )]
     scopes: Vec<Scope>,
-    /// Workflow that a worker with this key may execute; may be repeated
+    /// Workflow whose runs the key reaches, and that a worker with this key may execute; may be repeated
     #[arg(long = "workflow", value_name = "WORKFLOW")]
     workflows: Vec<String>,
+    /// How the IDs of the runs begin that the key reaches; may be repeated
+    #[arg(long, value_name = "BEGINNING")]
+    runs: Vec<String>,
+    /// How the paths of the streams begin that the key reaches; may be repeated
+    #[arg(long, value_name = "BEGINNING")]
+    streams: Vec<String>,
     /// Further workflow whose runs the worker's runs may start, await and send events to; may be
     /// repeated
     #[arg(long = "reaches", value_name = "WORKFLOW")]
@@ -84,13 +96,20 @@ struct NewKey {
 pub(crate) struct UnknownKey(pub(crate) String);
 
 impl NewKey {
-    fn request(&self) -> CreateKey {
-        CreateKey {
-            name: self.name.clone(),
-            scopes: self.scopes.clone(),
-            workflows: self.workflows.clone(),
-            reaches: self.reaches.clone(),
+    fn request(&self) -> Result<CreateKey, UsageError> {
+        if self.scopes.contains(&Scope::Work) && self.workflows.is_empty() {
+            return Err(UsageError::new(
+                "a key with the scope `work` names the workflows that its worker may execute",
+                "Add --workflow NAME, once for each workflow.",
+            ));
         }
+        Ok(CreateKey {
+            workflows: self.workflows.clone(),
+            runs: self.runs.clone(),
+            streams: self.streams.clone(),
+            reaches: self.reaches.clone(),
+            ..CreateKey::new(&self.name, self.scopes.iter().copied())
+        })
     }
 }
 
@@ -115,11 +134,15 @@ pub(crate) async fn run(arguments: &Key, global: &GlobalOptions) -> anyhow::Resu
 
 async fn on_store(action: &Action, keys: &Keys, out: &Output) -> anyhow::Result<Exit> {
     match action {
-        Action::Create(key) => print_created(out, &keys.create(key.request(), None).await?),
+        Action::Create(key) => print_created(out, &keys.create(key.request()?, None).await?),
         Action::List => print_list(out, &keys.list().await?),
         Action::Revoke { id } => {
             anyhow::ensure!(keys.revoke(id).await?, UnknownKey(id.clone()));
             print_revoked(out, id)
+        }
+        Action::RotateSecret => {
+            keys.rotate_secret().await?;
+            print_rotated(out)
         }
     }
 }
@@ -127,12 +150,16 @@ async fn on_store(action: &Action, keys: &Keys, out: &Output) -> anyhow::Result<
 async fn on_server(action: &Action, context: &Context) -> anyhow::Result<Exit> {
     let (server, out) = (&context.server, &context.out);
     match action {
-        Action::Create(key) => print_created(out, &server.post("keys", &key.request()).await?),
+        Action::Create(key) => print_created(out, &server.post("keys", &key.request()?).await?),
         Action::List => print_list(out, &server.get::<KeyList>("keys").await?.keys),
         Action::Revoke { id } => {
             let path = format!("keys/{}", segment(id));
             server.delete::<()>(&path).await?;
             print_revoked(out, id)
+        }
+        Action::RotateSecret => {
+            server.send(Call::post("keys/rotate-secret")).await?;
+            print_rotated(out)
         }
     }
 }
@@ -149,22 +176,37 @@ fn print_revoked(out: &Output, id: &str) -> anyhow::Result<Exit> {
     )
 }
 
+fn print_rotated(out: &Output) -> anyhow::Result<Exit> {
+    out.result(
+        &serde_json::json!({"rotated": true}),
+        "replaced the signing secret; all tokens end",
+    )
+}
+
 fn print_list(out: &Output, keys: &[KeyView]) -> anyhow::Result<Exit> {
     if out.is_json {
         return out.json_lines(keys);
     }
-    let mut table = Table::new(&["ID", "NAME", "SCOPES", "WORKFLOWS", "CREATED", "BY"]);
+    let mut table = Table::new(&["ID", "NAME", "SCOPES", "REACHES", "CREATED", "BY"]);
     for key in keys {
         let scopes: Vec<&str> = key.scopes.iter().map(|scope| scope.as_str()).collect();
         table.row([
             (key.id.clone(), Colour::Strong),
             plain(&key.name),
             plain(scopes.join(",")),
-            plain(key.workflows.join(",")),
+            plain(reached(key)),
             plain(key.created_at),
             plain(key.created_by.as_deref().unwrap_or_default()),
         ]);
     }
     out.table(&table)?;
     Ok(Exit::Success)
+}
+
+/// Names what a key is limited to.
+fn reached(key: &KeyView) -> String {
+    let beginnings = key.runs.iter().chain(&key.streams);
+    let beginnings = beginnings.map(|beginning| format!("{beginning}*"));
+    let named: Vec<String> = key.workflows.iter().cloned().chain(beginnings).collect();
+    named.join(",")
 }

@@ -88,9 +88,9 @@ fn errors_have_exit_codes_and_remedies() {
         (vec!["send", "taken", "approval", "1"], 7, "[run_finished]"),
         (vec!["key", "revoke", "0123"], 6, "[unknown_key]"),
         (
-            vec!["key", "create", "w", "--scope", "work"],
+            vec!["key", "create", "r", "--scope", "read", "--reaches", "a"],
             7,
-            "names its workflows",
+            "only a key with the scope `work`",
         ),
     ] {
         let output = server.run(&arguments);

@@ -129,3 +129,16 @@ fn the_key_is_not_sent_to_other_machines_over_plain_http() {
     let secure = [("EVERSTEP_SERVER", "https://everstep.invalid:9")];
     assert_eq!(list_with_key("", &secure, &[]).0, 4);
 }
+
+// B450
+#[test]
+fn a_worker_key_without_workflows_is_a_usage_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().to_str().unwrap();
+    for more in [vec![], vec!["--data", data]] {
+        let arguments = [&["key", "create", "w", "--scope", "work"], more.as_slice()].concat();
+        let output = everstep(&arguments);
+        assert_eq!(output.status.code(), Some(2), "{more:?}");
+        assert!(stderr(&output).contains("--workflow NAME"), "{more:?}");
+    }
+}

@@ -34,10 +34,20 @@ fn keys_in_a_store_have_the_exit_codes_of_keys_on_a_server() {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");
     let data = data.to_str().unwrap();
-    let create: &[&str] = &["key", "create", "w", "--scope", "work", "--data", data];
+    let create = [
+        "key",
+        "create",
+        "r",
+        "--scope",
+        "read",
+        "--reaches",
+        "a",
+        "--data",
+        data,
+    ];
     let revoke: &[&str] = &["key", "revoke", "0123", "--data", data];
     for (arguments, code, part) in [
-        (create, 7, "[invalid_options]"),
+        (create.as_slice(), 7, "[invalid_options]"),
         (revoke, 6, "[unknown_key]"),
     ] {
         let output = everstep(arguments);

@@ -14,14 +14,35 @@ pub struct CreateKey {
     pub name: String,
     /// Scopes of the key.
     pub scopes: Vec<Scope>,
-    /// The workflows that a worker with this key may execute. Required for the scope `work`, and
-    /// allowed only with it.
+    /// The workflows whose runs the key reaches, and that a worker with this key may execute.
+    /// Required for the scope `work`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workflows: Vec<String>,
+    /// How the ids of the runs that the key reaches begin.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<String>,
+    /// How the paths of the streams that the key reaches begin.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub streams: Vec<String>,
     /// Further workflows whose runs may be started, awaited and sent events by the runs that a worker
     /// with this key executes. Allowed only with the scope `work`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reaches: Vec<String>,
+}
+
+impl CreateKey {
+    /// Creates a request for a key without limits.
+    #[must_use]
+    pub fn new(name: impl Into<String>, scopes: impl IntoIterator<Item = Scope>) -> Self {
+        Self {
+            name: name.into(),
+            scopes: scopes.into_iter().collect(),
+            workflows: Vec::new(),
+            runs: Vec::new(),
+            streams: Vec::new(),
+            reaches: Vec::new(),
+        }
+    }
 }
 
 /// A key in a list. It never contains the secret, which only its holder knows.
@@ -35,9 +56,15 @@ pub struct KeyView {
     pub name: String,
     /// Scopes of the key.
     pub scopes: Vec<Scope>,
-    /// The workflows that a worker with this key may execute.
+    /// The workflows whose runs the key reaches, and that a worker with this key may execute.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workflows: Vec<String>,
+    /// How the ids of the runs that the key reaches begin.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<String>,
+    /// How the paths of the streams that the key reaches begin.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub streams: Vec<String>,
     /// Further workflows whose runs may be started, awaited and sent events by the runs that a worker
     /// with this key executes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -8,7 +8,9 @@ mod view;
 
 pub use key::{CreateKey, CreatedKey, KeyList, KeyView};
 pub use scope::{InvalidScope, Scope};
-pub use token::{MintToken, MintedToken};
+pub use token::{
+    InvalidStreamRight, MintStreamToken, MintToken, MintedStreamToken, MintedToken, StreamRight,
+};
 pub use view::{InvalidView, View};
 
 /// Lists words in an error message.

@@ -11,6 +11,13 @@ pub(super) enum CallerKind {
     ForgedKey,
     RevokedKey,
     Key(Scope),
+    /// A key with the scopes `read`, `start`, `send` and `operate` that reaches the runs of the
+    /// workflow `order` whose ids begin with `order-`, and the streams below `a`.
+    Tenant,
+    /// A key with the same scopes that reaches the runs of another workflow.
+    OfOtherWorkflow,
+    /// A key with the same scopes that reaches runs and streams with other beginnings.
+    OtherTenant,
     ForgedToken,
     ExpiredToken,
     /// A token whose key was revoked.
@@ -21,9 +28,13 @@ pub(super) enum CallerKind {
     ClientToken,
     /// A token for the run and its view `full`, without events and rpcs.
     FullToken,
+    /// A token to read and append to the stream `a`.
+    StreamToken,
+    /// The same for the streams whose paths begin with `b`.
+    TokenOfOtherStreams,
 }
 
-pub(super) const ALL_CALLERS: [CallerKind; 17] = [
+pub(super) const ALL_CALLERS: [CallerKind; 22] = [
     CallerKind::WithoutKey,
     CallerKind::Malformed,
     CallerKind::ForgedKey,
@@ -34,6 +45,9 @@ pub(super) const ALL_CALLERS: [CallerKind; 17] = [
     CallerKind::Key(Scope::Operate),
     CallerKind::Key(Scope::Work),
     CallerKind::Key(Scope::Admin),
+    CallerKind::Tenant,
+    CallerKind::OfOtherWorkflow,
+    CallerKind::OtherTenant,
     CallerKind::ForgedToken,
     CallerKind::ExpiredToken,
     CallerKind::TokenOfRevokedKey,
@@ -41,6 +55,8 @@ pub(super) const ALL_CALLERS: [CallerKind; 17] = [
     CallerKind::TokenOfOldGeneration,
     CallerKind::ClientToken,
     CallerKind::FullToken,
+    CallerKind::StreamToken,
+    CallerKind::TokenOfOtherStreams,
 ];
 
 const READ: CallerKind = CallerKind::Key(Scope::Read);
@@ -49,9 +65,15 @@ const SEND: CallerKind = CallerKind::Key(Scope::Send);
 const WORK: CallerKind = CallerKind::Key(Scope::Work);
 const OPERATE: CallerKind = CallerKind::Key(Scope::Operate);
 const ADMIN: CallerKind = CallerKind::Key(Scope::Admin);
+const TENANT: CallerKind = CallerKind::Tenant;
+const OF_OTHER_WORKFLOW: CallerKind = CallerKind::OfOtherWorkflow;
+const OTHER_TENANT: CallerKind = CallerKind::OtherTenant;
 const STREAM: &str = "/v1/stream/{*path}";
 /// The id of the open rpc in the second generation of the run. Ids are deterministic.
 const OPEN_RPC: &str = "/workflows/order-7/rpc/rpc_b1b82cad6c9f17fb";
+
+/// What requests about several runs or streams show depends on limits, which `limited_keys.rs` tests.
+const LISTERS: &[CallerKind] = &[READ, ADMIN, TENANT, OF_OTHER_WORKFLOW, OTHER_TENANT];
 
 /// Method, route, address, and the callers that are admitted.
 pub(super) type Case = (Method, &'static str, &'static str, &'static [CallerKind]);
@@ -64,7 +86,8 @@ pub(super) fn cases() -> Vec<Case> {
         (Method::POST, "/keys", "/keys", &[ADMIN][..]),
         (Method::GET, "/keys", "/keys", &[ADMIN]),
         (Method::DELETE, "/keys/{id}", "/keys/0123", &[ADMIN]),
-        (Method::POST, "/tokens", "/tokens", &[READ, ADMIN]),
+        (Method::POST, "/tokens", "/tokens", LISTERS),
+        (Method::POST, "/tokens/streams", "/tokens/streams", LISTERS),
         (Method::GET, "/openapi.json", "/openapi.json", &ALL_CALLERS),
         (Method::GET, "/health/live", "/health/live", &ALL_CALLERS),
         (Method::GET, "/health/ready", "/health/ready", &ALL_CALLERS),
@@ -72,6 +95,9 @@ pub(super) fn cases() -> Vec<Case> {
     ]);
     cases.extend(workflow_cases());
     cases.extend(worker_cases());
+    // Last, because it ends all tokens.
+    const ROTATE: &str = "/keys/rotate-secret";
+    cases.push((Method::POST, ROTATE, ROTATE, &[ADMIN]));
     cases
 }
 
@@ -95,9 +121,9 @@ fn worker_cases() -> Vec<Case> {
 
 #[allow(clippy::too_many_lines, reason = "one row for each route")]
 fn workflow_cases() -> Vec<Case> {
-    const OPERATORS: &[CallerKind] = &[OPERATE, ADMIN];
-    const RUN_READERS: &[CallerKind] = &[READ, ADMIN, CallerKind::FullToken];
-    const SENDERS: &[CallerKind] = &[SEND, ADMIN, CallerKind::ClientToken];
+    const OPERATORS: &[CallerKind] = &[OPERATE, ADMIN, TENANT];
+    const RUN_READERS: &[CallerKind] = &[READ, ADMIN, TENANT, CallerKind::FullToken];
+    const SENDERS: &[CallerKind] = &[SEND, ADMIN, TENANT, CallerKind::ClientToken];
     let (get, post) = (Method::GET, Method::POST);
     let read = |route, address| (get.clone(), route, address, RUN_READERS);
     let operate = |route, address| (post.clone(), route, address, OPERATORS);
@@ -105,35 +131,41 @@ fn workflow_cases() -> Vec<Case> {
     const EVENT: &str = "/workflows/{id}/events/{name}";
     const RPC: &str = "/workflows/{id}/rpc/{rpc}";
     vec![
-        (post.clone(), "/workflows", "/workflows", &[START, ADMIN]),
-        (get.clone(), "/workflows", "/workflows", &[READ, ADMIN]),
-        (get.clone(), "/types", "/types", &[READ, ADMIN]),
+        (
+            post.clone(),
+            "/workflows",
+            "/workflows",
+            &[START, ADMIN, TENANT, OF_OTHER_WORKFLOW, OTHER_TENANT],
+        ),
+        (get.clone(), "/workflows", "/workflows", LISTERS),
+        (get.clone(), "/types", "/types", LISTERS),
         read("/workflows/{id}", "/workflows/order-7"),
         (
             Method::DELETE,
             "/workflows/{id}",
-            "/workflows/none",
-            OPERATORS,
+            "/workflows/order-none",
+            &[OPERATE, ADMIN, TENANT, OF_OTHER_WORKFLOW],
         ),
         send(EVENT, "/workflows/order-7/events/note"),
         (
             post.clone(),
             EVENT,
             "/workflows/order-7/events/other",
-            &[SEND, ADMIN],
+            &[SEND, ADMIN, TENANT],
         ),
         (
             post.clone(),
             EVENT,
             "/workflows/order-8/events/note",
-            &[SEND, ADMIN],
+            // The run does not exist.
+            &[SEND, ADMIN, TENANT, OF_OTHER_WORKFLOW],
         ),
         send(RPC, OPEN_RPC),
         (
             post.clone(),
             RPC,
             "/workflows/order-7/rpc/rpc_0",
-            &[SEND, ADMIN],
+            &[SEND, ADMIN, TENANT],
         ),
         operate("/workflows/{id}/pause", "/workflows/order-7/pause"),
         operate("/workflows/{id}/resume", "/workflows/order-7/resume"),
@@ -144,7 +176,7 @@ fn workflow_cases() -> Vec<Case> {
             post.clone(),
             "/workflows/{id}/fork",
             "/workflows/order-7/fork",
-            &[ADMIN],
+            &[ADMIN, TENANT],
         ),
         operate("/workflows/{id}/recover", "/workflows/order-7/recover"),
         operate(
@@ -164,7 +196,12 @@ fn workflow_cases() -> Vec<Case> {
             "/workflows/{id}/steps/{step}/fail",
             "/workflows/order-7/steps/a:0/fail",
         ),
-        operate("/bulk", "/bulk"),
+        (
+            post.clone(),
+            "/bulk",
+            "/bulk",
+            &[OPERATE, ADMIN, TENANT, OF_OTHER_WORKFLOW, OTHER_TENANT],
+        ),
         read("/workflows/{id}/why", "/workflows/order-7/why"),
         read("/workflows/{id}/timeline", "/workflows/order-7/timeline"),
         read("/workflows/{id}/shape", "/workflows/order-7/shape"),
@@ -178,35 +215,61 @@ fn workflow_cases() -> Vec<Case> {
 }
 
 fn stream_cases() -> Vec<Case> {
+    const READERS: &[CallerKind] = &[READ, ADMIN, TENANT, CallerKind::StreamToken];
     vec![
-        (Method::GET, STREAM, "/v1/stream/a", &[READ, ADMIN]),
+        (Method::GET, STREAM, "/v1/stream/a", READERS),
+        (Method::GET, STREAM, "/v1/stream/%61", READERS),
         (
             Method::GET,
             STREAM,
             "/v1/stream/a?offset=now&live=long-poll",
-            &[READ, ADMIN],
+            READERS,
         ),
         (
             Method::GET,
             STREAM,
             "/v1/stream/a?offset=-1&live=sse",
-            &[READ, ADMIN],
+            READERS,
         ),
-        (Method::HEAD, STREAM, "/v1/stream/a", &[READ, ADMIN]),
-        (Method::PUT, STREAM, "/v1/stream/a", &[SEND, ADMIN]),
-        (Method::POST, STREAM, "/v1/stream/a", &[SEND, ADMIN]),
+        (Method::HEAD, STREAM, "/v1/stream/a", READERS),
+        (Method::GET, STREAM, "/v1/stream/aa", &[READ, ADMIN, TENANT]),
+        (
+            Method::GET,
+            STREAM,
+            "/v1/stream/bb",
+            &[READ, ADMIN, OTHER_TENANT, CallerKind::TokenOfOtherStreams],
+        ),
+        (Method::PUT, STREAM, "/v1/stream/a", &[SEND, ADMIN, TENANT]),
+        (
+            Method::POST,
+            STREAM,
+            "/v1/stream/a",
+            &[SEND, ADMIN, TENANT, CallerKind::StreamToken],
+        ),
         (
             Method::DELETE,
             STREAM,
-            "/v1/stream/never",
-            &[OPERATE, ADMIN],
+            "/v1/stream/a-never",
+            &[OPERATE, ADMIN, TENANT],
         ),
     ]
 }
 
 fn journal_cases() -> Vec<Case> {
-    const READERS: &[CallerKind] = &[READ, ADMIN, CallerKind::ClientToken, CallerKind::FullToken];
-    const WRITERS: &[CallerKind] = &[SEND, ADMIN, CallerKind::ClientToken, CallerKind::FullToken];
+    const READERS: &[CallerKind] = &[
+        READ,
+        ADMIN,
+        TENANT,
+        CallerKind::ClientToken,
+        CallerKind::FullToken,
+    ];
+    const WRITERS: &[CallerKind] = &[
+        SEND,
+        ADMIN,
+        TENANT,
+        CallerKind::ClientToken,
+        CallerKind::FullToken,
+    ];
     vec![
         (
             Method::GET,
@@ -248,18 +311,20 @@ fn journal_cases() -> Vec<Case> {
             Method::PUT,
             STREAM,
             "/v1/stream/workflows/order-7@2",
-            &[OPERATE, ADMIN],
+            &[OPERATE, ADMIN, TENANT],
         ),
         (
             Method::DELETE,
             STREAM,
             "/v1/stream/workflows/order-7@2",
-            &[OPERATE, ADMIN],
+            &[OPERATE, ADMIN, TENANT],
         ),
     ]
 }
 
 fn subscription_cases() -> Vec<Case> {
+    // Subscribing requires two scopes.
+    const SUBSCRIBERS: &[CallerKind] = &[ADMIN, TENANT, OF_OTHER_WORKFLOW, OTHER_TENANT];
     const ONE: &str = "/v1/stream/__ds/subscriptions/s";
     vec![
         (
@@ -268,27 +333,27 @@ fn subscription_cases() -> Vec<Case> {
             "/v1/stream/__ds/jwks.json",
             &ALL_CALLERS,
         ),
-        (Method::GET, STREAM, ONE, &[READ, ADMIN]),
-        // Subscribing requires two scopes; only `admin` includes both.
-        (Method::PUT, STREAM, ONE, &[ADMIN]),
-        (Method::DELETE, STREAM, ONE, &[ADMIN]),
+        // The subscription does not exist, so its streams do not matter.
+        (Method::GET, STREAM, ONE, LISTERS),
+        (Method::PUT, STREAM, ONE, SUBSCRIBERS),
+        (Method::DELETE, STREAM, ONE, SUBSCRIBERS),
         (
             Method::POST,
             STREAM,
             "/v1/stream/__ds/subscriptions/s/streams",
-            &[ADMIN],
+            SUBSCRIBERS,
         ),
         (
             Method::DELETE,
             STREAM,
             "/v1/stream/__ds/subscriptions/s/streams/a",
-            &[ADMIN],
+            SUBSCRIBERS,
         ),
         (
             Method::POST,
             STREAM,
             "/v1/stream/__ds/subscriptions/s/claim",
-            &[ADMIN],
+            SUBSCRIBERS,
         ),
         // The handler checks the wake token and reports its own error code.
         (

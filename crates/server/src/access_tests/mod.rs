@@ -10,13 +10,13 @@ use axum::body::{Body, to_bytes};
 use axum::http::{Method, Request};
 use everstep::{AnyEvent, Ctx, Rpc, Workflows};
 use everstep_model::{Generation, Payload, RunId, Timestamp};
-use everstep_protocol::access::{CreateKey, Scope, View};
+use everstep_protocol::access::{CreateKey, Scope, StreamRight, View};
 use serde::Serialize;
 use tower::ServiceExt;
 
 use cases::{ALL_CALLERS, CallerKind, Case, cases};
 
-use crate::auth::{Keys, RunToken, Signer};
+use crate::auth::{Keys, RunToken, Signer, StreamToken, Token, TokenStreams};
 use crate::options::Options;
 use crate::route::Endpoint;
 use crate::router::router;
@@ -37,6 +37,8 @@ async fn order(ctx: Ctx<AnyEvent>, (): ()) -> everstep::Result<bool> {
 struct World {
     router: Router,
     keys: Vec<(Scope, String)>,
+    /// Keys with limits.
+    limited: Vec<(CallerKind, String)>,
     revoked: String,
     signer: Signer,
     now: Timestamp,
@@ -76,16 +78,33 @@ impl World {
                 keys_of_store.create(request, None).await.unwrap().key,
             ));
         }
+        let mut limited = Vec::new();
+        for (kind, workflow, run, stream) in [
+            (CallerKind::Tenant, "order", "order-", "a"),
+            (CallerKind::OfOtherWorkflow, "refund", "order-", "c"),
+            (CallerKind::OtherTenant, "order", "other-", "b"),
+        ] {
+            let scopes = [Scope::Read, Scope::Start, Scope::Send, Scope::Operate];
+            let request = CreateKey {
+                workflows: vec![workflow.to_owned()],
+                runs: vec![run.to_owned()],
+                streams: vec![stream.to_owned()],
+                ..CreateKey::new("tenant", scopes)
+            };
+            let created = keys_of_store.create(request, None).await.unwrap();
+            limited.push((kind, created.key));
+        }
         let revoked = keys_of_store
             .create(request(Scope::Admin), None)
             .await
             .unwrap();
         assert!(keys_of_store.revoke(&revoked.view.id).await.unwrap());
         Self {
-            signer: Signer::of_store(&engine.streams()).await.unwrap(),
+            signer: keys_of_store.current_signer().await.unwrap(),
             now: engine.streams().now(),
             router: router(engine, options),
             keys,
+            limited,
             revoked: revoked.key,
             revoked_id: revoked.view.id,
         }
@@ -106,6 +125,16 @@ impl World {
         token
     }
 
+    fn stream_token(&self, streams: TokenStreams) -> String {
+        let token = StreamToken {
+            streams,
+            allows: StreamRight::ALL.to_vec(),
+            expires_at: self.now.after(Duration::from_secs(600)),
+            key: None,
+        };
+        token.signed(&self.signer)
+    }
+
     fn bearer(&self, caller: CallerKind) -> Option<String> {
         let signed = |change: fn(&mut RunToken)| self.token(change).signed(&self.signer);
         Some(match caller {
@@ -119,6 +148,14 @@ impl World {
             CallerKind::Key(scope) => {
                 let found = self.keys.iter().find(|(known, _)| *known == scope);
                 found.unwrap().1.clone()
+            }
+            CallerKind::Tenant | CallerKind::OfOtherWorkflow | CallerKind::OtherTenant => {
+                let found = self.limited.iter().find(|(known, _)| *known == caller);
+                found.unwrap().1.clone()
+            }
+            CallerKind::StreamToken => self.stream_token(TokenStreams::One("a".to_owned())),
+            CallerKind::TokenOfOtherStreams => {
+                self.stream_token(TokenStreams::BeginningWith("b".to_owned()))
             }
             CallerKind::ForgedToken => self.token(|_| {}).signed(&Signer::new(b"another")),
             CallerKind::ExpiredToken => signed(|token| token.expires_at = Timestamp::default()),
@@ -165,15 +202,11 @@ impl World {
 }
 
 fn request(scope: Scope) -> CreateKey {
-    CreateKey {
-        name: scope.to_string(),
-        scopes: vec![scope],
-        reaches: Vec::new(),
-        workflows: match scope {
-            Scope::Work => vec!["pay".to_owned()],
-            _ => Vec::new(),
-        },
+    let mut request = CreateKey::new(scope.to_string(), [scope]);
+    if scope == Scope::Work {
+        request.workflows.push("pay".to_owned());
     }
+    request
 }
 
 fn other_digit(key: &str) -> char {

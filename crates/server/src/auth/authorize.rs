@@ -1,19 +1,19 @@
 //! Compares what a request requires with what its caller has.
 //!
 //! This covers everything that follows from the address. Handlers check what depends on the body
-//! with the methods of [`Caller`].
+//! with the methods of [`Caller`] and [`Limits`](super::Limits).
 
-use axum::http::Method;
+use axum::http::{HeaderMap, Method};
 use everstep_engine::{Engine, OpenRpcError, ReadError};
 use everstep_model::{Body, Generation, RpcId, RunId, StreamName};
-use everstep_protocol::access::{Scope, View};
+use everstep_protocol::access::{Scope, StreamRight, View};
 use percent_encoding::percent_decode_str;
 
 use super::caller::Caller;
 use super::requirement::RunAction;
 use super::run_token::RunToken;
 use crate::failure::Failure;
-use crate::stream_protocol::{RESERVED, is_journal};
+use crate::stream_protocol::{CLOSED, FORKED_FROM, RESERVED, is_journal};
 
 /// What a request requires, derived from its route and address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +22,15 @@ pub(super) enum Demand {
     Nothing,
     /// All of these scopes.
     Scopes(&'static [Scope]),
+    /// All of these scopes without limits.
+    Unlimited(&'static [Scope]),
+    /// Access to a user's stream.
+    Stream {
+        path: String,
+        scopes: &'static [Scope],
+        /// What a stream token must allow. `None` if no token suffices.
+        right: Option<StreamRight>,
+    },
     /// Access to the journal of one generation of a run.
     Journal {
         run: RunId,
@@ -30,9 +39,8 @@ pub(super) enum Demand {
     },
 }
 
-/// Returns what a request about a stream requires. `raw` is the undecoded path behind `/v1/stream/`;
-/// `forks` says whether the request names a stream to fork.
-pub(super) fn of_stream(method: &Method, raw: &str, forks: bool) -> Demand {
+/// Returns what a request about a stream requires. `raw` is the undecoded path behind `/v1/stream/`.
+pub(super) fn of_stream(method: &Method, raw: &str, headers: &HeaderMap) -> Demand {
     // The handler rejects malformed paths; until then they require the highest scope.
     let highest = Demand::Scopes(&[Scope::Admin]);
     if let Some(rest) = raw.strip_prefix(RESERVED) {
@@ -57,13 +65,22 @@ pub(super) fn of_stream(method: &Method, raw: &str, forks: bool) -> Demand {
             None => Demand::Scopes(scopes),
         };
     }
-    Demand::Scopes(match *method {
-        Method::GET | Method::HEAD => &[Scope::Read],
-        Method::DELETE => &[Scope::Operate],
+    let (scopes, right): (&'static [Scope], _) = match *method {
+        Method::GET | Method::HEAD => (&[Scope::Read], Some(StreamRight::Read)),
+        Method::DELETE => (&[Scope::Operate], None),
         // The creator of a fork can read the content of its source.
-        _ if forks => &[Scope::Send, Scope::Read],
-        _ => &[Scope::Send],
-    })
+        _ if headers.contains_key(FORKED_FROM) => (&[Scope::Send, Scope::Read], None),
+        // One reader of a shared stream must not end it for the others.
+        Method::POST if !headers.contains_key(CLOSED) => {
+            (&[Scope::Send], Some(StreamRight::Append))
+        }
+        _ => (&[Scope::Send], None),
+    };
+    Demand::Stream {
+        path: path.into_owned(),
+        scopes,
+        right,
+    }
 }
 
 fn of_subscription(method: &Method, rest: &str) -> Option<Demand> {
@@ -86,36 +103,87 @@ fn of_subscription(method: &Method, rest: &str) -> Option<Demand> {
     })
 }
 
-/// Checks a demand without access to the store.
-pub(super) fn check(caller: &Caller, demand: &Demand) -> Result<(), Failure> {
+/// Checks a demand.
+pub(super) async fn check(
+    engine: &Engine,
+    caller: &Caller,
+    demand: &Demand,
+) -> Result<(), Failure> {
     match demand {
         Demand::Nothing => Ok(()),
-        Demand::Scopes(scopes) => match scopes.iter().find(|scope| !caller.has(**scope)) {
-            Some(missing) => Err(lacks(caller, *missing)),
-            None => Ok(()),
-        },
+        Demand::Scopes(scopes) => check_scopes(caller, scopes),
+        Demand::Unlimited(scopes) => {
+            check_scopes(caller, scopes)?;
+            match caller.limits().is_empty() {
+                true => Ok(()),
+                false => Err(Failure::forbidden("this needs a key without limits")),
+            }
+        }
+        Demand::Stream {
+            path,
+            scopes,
+            right,
+        } => {
+            if right.is_some_and(|right| caller.has_stream_token(path, right)) {
+                return Ok(());
+            }
+            check_scopes(caller, scopes)?;
+            match caller.limits().reaches_stream(path) {
+                true => Ok(()),
+                false => Err(unreached("stream")),
+            }
+        }
         Demand::Journal {
             run,
             generation,
             scope,
         } => {
-            let fits = caller
-                .token()
-                .is_some_and(|token| token.is_for(run, *generation));
+            let token = caller.token();
             // The handler decides for each record whether the token may append it.
-            match caller.has(*scope) || (fits && *scope != Scope::Operate) {
-                true => Ok(()),
-                false => Err(lacks(caller, *scope)),
+            if token.is_some_and(|token| token.is_for(run, *generation)) && *scope != Scope::Operate
+            {
+                return Ok(());
             }
+            check_scopes(caller, std::slice::from_ref(scope))?;
+            check_reach(engine, caller, run.as_str()).await
         }
     }
 }
 
+fn check_scopes(caller: &Caller, scopes: &[Scope]) -> Result<(), Failure> {
+    match scopes.iter().find(|scope| !caller.has(**scope)) {
+        Some(missing) => Err(lacks(caller, *missing)),
+        None => Ok(()),
+    }
+}
+
 fn lacks(caller: &Caller, scope: Scope) -> Failure {
-    Failure::forbidden(match caller.token() {
-        Some(_) => "the run token does not allow this".to_owned(),
-        None => format!("this needs a key with the scope `{scope}`"),
+    Failure::forbidden(match caller.has_token() {
+        true => "the token does not allow this".to_owned(),
+        false => format!("this needs a key with the scope `{scope}`"),
     })
+}
+
+/// The error of a request about something beyond the limits of the caller.
+pub(crate) fn unreached(what: &str) -> Failure {
+    Failure::forbidden(format!("the key does not reach this {what}"))
+}
+
+/// Checks that a run is within the limits of the caller.
+pub(crate) async fn check_reach(engine: &Engine, caller: &Caller, id: &str) -> Result<(), Failure> {
+    let limits = caller.limits();
+    if !limits.reaches_id(id) {
+        return Err(unreached("run"));
+    }
+    if limits.workflows.is_empty() {
+        return Ok(());
+    }
+    // A run that does not exist yet may belong to any workflow.
+    let row = engine.row(&RunId::new(id)?).await?;
+    match limits.reaches_workflow(row.workflow.as_str()) {
+        true => Ok(()),
+        false => Err(unreached("run")),
+    }
 }
 
 /// The run and the item that a request addresses.
@@ -125,32 +193,31 @@ pub(super) struct RunTarget<'a> {
     pub(super) event_or_rpc: &'a str,
 }
 
-/// Checks an action on a run: by scope, or by a token for the current generation of the run.
+/// Checks an action on a run: by scopes and limits, or by a token for the current generation of the
+/// run.
 pub(super) async fn check_run(
     engine: &Engine,
     caller: &Caller,
     action: RunAction,
     target: RunTarget<'_>,
 ) -> Result<(), Failure> {
-    if caller.has(action.scope()) {
-        return Ok(());
-    }
-    let refused = || lacks(caller, action.scope());
-    let token = caller.token().ok_or_else(refused)?;
-    if token.run.as_str() != target.id {
-        return Err(refused());
-    }
-    let allowed = match action {
-        RunAction::Read => token.view == View::Full,
-        RunAction::Send => token.allows_event(target.event_or_rpc),
-        RunAction::Answer => {
-            let method = method_of(engine, token, target.event_or_rpc).await?;
-            method.is_some_and(|method| token.allows_answer(&method))
-        }
+    let Some(token) = caller.token() else {
+        check_scopes(caller, action.scopes())?;
+        return check_reach(engine, caller, target.id).await;
     };
-    match allowed && is_current(engine, token).await? {
+    let is_allowed = token.run.as_str() == target.id
+        && match action {
+            RunAction::Read => token.view == View::Full,
+            RunAction::Send => token.allows_event(target.event_or_rpc),
+            RunAction::Answer => {
+                let method = method_of(engine, token, target.event_or_rpc).await?;
+                method.is_some_and(|method| token.allows_answer(&method))
+            }
+            RunAction::Operate | RunAction::Fork => false,
+        };
+    match is_allowed && is_current(engine, token).await? {
         true => Ok(()),
-        false => Err(refused()),
+        false => Err(Failure::forbidden("the token does not allow this")),
     }
 }
 
@@ -191,39 +258,63 @@ async fn method_of(
 
 #[cfg(test)]
 mod tests {
+    use axum::http::{HeaderName, HeaderValue};
+
     use super::*;
 
-    fn scopes(method: Method, raw: &str, forks: bool) -> Option<&'static [Scope]> {
-        match of_stream(&method, raw, forks) {
-            Demand::Scopes(scopes) => Some(scopes),
-            Demand::Nothing | Demand::Journal { .. } => None,
+    /// Returns the scopes and the right that a request requires.
+    fn of(
+        method: &Method,
+        raw: &str,
+        header: Option<HeaderName>,
+    ) -> Option<(&'static [Scope], Option<StreamRight>)> {
+        let mut headers = HeaderMap::new();
+        if let Some(name) = header {
+            headers.insert(name, HeaderValue::from_static("true"));
+        }
+        match of_stream(method, raw, &headers) {
+            Demand::Scopes(scopes) => Some((scopes, None)),
+            Demand::Stream { scopes, right, .. } => Some((scopes, right)),
+            Demand::Nothing | Demand::Journal { .. } | Demand::Unlimited(_) => None,
         }
     }
 
     #[test]
     fn the_method_determines_the_scope_of_a_stream() {
         use Scope::{Admin, Operate, Read, Send};
-        for (method, raw, forks, needed) in [
-            (Method::GET, "a", false, &[Read][..]),
-            (Method::HEAD, "a", false, &[Read]),
-            (Method::PUT, "a", false, &[Send]),
-            (Method::PUT, "a", true, &[Send, Read]),
-            (Method::POST, "a", false, &[Send]),
-            (Method::DELETE, "a", false, &[Operate]),
-            (Method::GET, "%FF", false, &[Admin]),
-            (Method::GET, "__ds/signing-key", false, &[Admin]),
-            (Method::PUT, "__ds/subscriptions/s", false, &[Operate, Read]),
-            (Method::GET, "__ds/subscriptions/s", false, &[Read]),
-            (Method::GET, "workflows", false, &[Read]),
-            (Method::GET, "workflows/a/b", false, &[Read]),
+        let (read, append) = (Some(StreamRight::Read), Some(StreamRight::Append));
+        for (method, raw, header, scopes, right) in [
+            (Method::GET, "a", None, &[Read][..], read),
+            (Method::HEAD, "a", None, &[Read], read),
+            (Method::PUT, "a", None, &[Send], None),
+            (Method::PUT, "a", Some(FORKED_FROM), &[Send, Read], None),
+            (Method::POST, "a", None, &[Send], append),
+            (Method::POST, "a", Some(CLOSED), &[Send], None),
+            (Method::DELETE, "a", None, &[Operate], None),
+            (Method::GET, "%FF", None, &[Admin], None),
+            (Method::GET, "__ds/signing-key", None, &[Admin], None),
+            (
+                Method::PUT,
+                "__ds/subscriptions/s",
+                None,
+                &[Operate, Read],
+                None,
+            ),
+            (Method::GET, "__ds/subscriptions/s", None, &[Read], None),
+            (Method::GET, "workflows", None, &[Read], None),
+            (Method::GET, "workflows/a/b", None, &[Read], None),
         ] {
-            assert_eq!(
-                scopes(method.clone(), raw, forks),
-                Some(needed),
-                "{method} {raw}"
-            );
+            let needed = of(&method, raw, header);
+            assert_eq!(needed, Some((scopes, right)), "{method} {raw}");
         }
-        assert_eq!(scopes(Method::GET, "__ds/jwks.json", false), None);
+        assert_eq!(of(&Method::GET, "__ds/jwks.json", None), None);
+    }
+
+    #[test]
+    fn a_path_is_decoded_before_it_is_compared_with_limits() {
+        let demand = of_stream(&Method::GET, "acme%2Fa", &HeaderMap::new());
+        let decoded = |path| matches!(demand, Demand::Stream { path: ref it, .. } if it == path);
+        assert!(decoded("acme/a"));
     }
 
     #[test]
@@ -238,7 +329,8 @@ mod tests {
             "workflows%2Forder-7@2",
             "%77orkflows/order%2D7%402",
         ] {
-            assert_eq!(of_stream(&Method::GET, raw, false), expected, "{raw}");
+            let demand = of_stream(&Method::GET, raw, &HeaderMap::new());
+            assert_eq!(demand, expected, "{raw}");
         }
     }
 }

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use everstep_model::{Generation, RunId};
-use everstep_protocol::access::{Scope, View};
+use everstep_model::{Generation, RunId, Timestamp};
+use everstep_protocol::access::{Scope, StreamRight, View};
 
+use super::limits::Limits;
 use super::run_token::RunToken;
+use super::stream_token::StreamToken;
 
 /// The caller of a request: a name and rights. Handlers find it in the extensions of the request.
 ///
@@ -26,13 +28,15 @@ enum Grant {
     All,
     Scopes {
         scopes: BTreeSet<Scope>,
-        /// The workflows that a worker may execute.
-        workflows: BTreeSet<String>,
+        /// What the scopes are for. A worker may execute the workflows in it.
+        limits: Limits,
         /// Further workflows that the runs of a worker may start, await and send events to.
         reaches: BTreeSet<String>,
     },
     /// The rights of a run token.
     Run(RunToken),
+    /// The rights of a stream token.
+    Streams(StreamToken),
 }
 
 impl Caller {
@@ -49,22 +53,22 @@ impl Caller {
     /// Returns a caller with these scopes. Journals record its actions under the name.
     #[must_use]
     pub fn with_scopes(name: &str, scopes: impl IntoIterator<Item = Scope>) -> Self {
-        Self::with_workflows(name, scopes, [])
-    }
-
-    /// Returns a worker with these scopes that may execute these workflows.
-    #[must_use]
-    pub fn with_workflows(
-        name: &str,
-        scopes: impl IntoIterator<Item = Scope>,
-        workflows: impl IntoIterator<Item = String>,
-    ) -> Self {
         let grant = Grant::Scopes {
             scopes: scopes.into_iter().collect(),
-            workflows: workflows.into_iter().collect(),
+            limits: Limits::default(),
             reaches: BTreeSet::new(),
         };
         Self::of(Some(name), grant)
+    }
+
+    /// Limits the scopes to some workflows, runs and streams. A worker needs the workflows that it may
+    /// execute; `admin` cannot be limited.
+    #[must_use]
+    pub fn limited_to(mut self, limits: Limits) -> Self {
+        if let Grant::Scopes { limits: known, .. } = Arc::make_mut(&mut self.grant) {
+            *known = limits;
+        }
+        self
     }
 
     /// Allows the runs of a worker to start, await and send events to runs of these workflows, in
@@ -77,8 +81,12 @@ impl Caller {
         self
     }
 
-    pub(super) fn with_token(token: RunToken) -> Self {
+    pub(super) fn with_run_token(token: RunToken) -> Self {
         Self::of(token.by.clone().as_deref(), Grant::Run(token))
+    }
+
+    pub(super) fn with_stream_token(token: StreamToken) -> Self {
+        Self::of(None, Grant::Streams(token))
     }
 
     pub(super) fn with_key(mut self, id: &str) -> Self {
@@ -110,7 +118,7 @@ impl Caller {
         self.name.is_none() && *self.grant == Grant::All
     }
 
-    /// Returns whether the caller has this scope, for all runs and streams.
+    /// Returns whether the caller has this scope, for the runs and streams within its limits.
     #[must_use]
     pub fn has(&self, scope: Scope) -> bool {
         match &*self.grant {
@@ -118,7 +126,17 @@ impl Caller {
             Grant::Scopes { scopes, .. } => {
                 scopes.contains(&scope) || scopes.contains(&Scope::Admin)
             }
-            Grant::Run(_) => false,
+            Grant::Run(_) | Grant::Streams(_) => false,
+        }
+    }
+
+    /// Returns what the scopes of the caller are limited to.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        static NONE: Limits = Limits::none();
+        match &*self.grant {
+            Grant::Scopes { scopes, limits, .. } if !scopes.contains(&Scope::Admin) => limits,
+            Grant::All | Grant::Scopes { .. } | Grant::Run(_) | Grant::Streams(_) => &NONE,
         }
     }
 
@@ -127,13 +145,11 @@ impl Caller {
     pub fn may_work_on(&self, workflow: &str) -> bool {
         match &*self.grant {
             Grant::All => true,
-            Grant::Scopes {
-                scopes, workflows, ..
-            } => {
+            Grant::Scopes { scopes, limits, .. } => {
                 scopes.contains(&Scope::Admin)
-                    || (scopes.contains(&Scope::Work) && workflows.contains(workflow))
+                    || (scopes.contains(&Scope::Work) && limits.workflows.contains(workflow))
             }
-            Grant::Run(_) => false,
+            Grant::Run(_) | Grant::Streams(_) => false,
         }
     }
 
@@ -145,7 +161,7 @@ impl Caller {
             Grant::Scopes {
                 scopes, reaches, ..
             } => scopes.contains(&Scope::Work) && reaches.contains(workflow),
-            Grant::All | Grant::Run(_) => false,
+            Grant::All | Grant::Run(_) | Grant::Streams(_) => false,
         };
         is_named || self.may_work_on(workflow)
     }
@@ -173,16 +189,39 @@ impl Caller {
         self.has(Scope::Send) || token.is_some_and(|token| token.allows_answer(method))
     }
 
-    /// Returns a text that identifies the run token of the caller.
+    /// Returns a text that identifies the token of the caller.
     pub(crate) fn token_text(&self) -> Option<String> {
-        serde_json::to_string(self.token()?).ok()
+        match &*self.grant {
+            Grant::Run(token) => serde_json::to_string(token).ok(),
+            Grant::Streams(token) => serde_json::to_string(token).ok(),
+            Grant::All | Grant::Scopes { .. } => None,
+        }
     }
 
     pub(crate) fn token(&self) -> Option<&RunToken> {
         match &*self.grant {
             Grant::Run(token) => Some(token),
+            Grant::All | Grant::Scopes { .. } | Grant::Streams(_) => None,
+        }
+    }
+
+    /// Returns when the token of the caller expires.
+    pub(super) fn expires_at(&self) -> Option<Timestamp> {
+        match &*self.grant {
+            Grant::Run(token) => Some(token.expires_at),
+            Grant::Streams(token) => Some(token.expires_at),
             Grant::All | Grant::Scopes { .. } => None,
         }
+    }
+
+    /// Returns whether the caller has a token instead of a key.
+    pub(super) fn has_token(&self) -> bool {
+        matches!(&*self.grant, Grant::Run(_) | Grant::Streams(_))
+    }
+
+    /// Returns whether the caller has a token that allows this for a user's stream.
+    pub(super) fn has_stream_token(&self, path: &str, right: StreamRight) -> bool {
+        matches!(&*self.grant, Grant::Streams(token) if token.allows(path, right))
     }
 
     fn token_for(&self, run: &RunId, generation: Generation) -> Option<&RunToken> {
@@ -192,8 +231,6 @@ impl Caller {
 
 #[cfg(test)]
 mod tests {
-    use everstep_model::Timestamp;
-
     use super::*;
 
     fn run(id: &str) -> RunId {
@@ -202,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_token_is_valid_for_one_run_one_generation_and_what_it_names() {
-        let caller = Caller::with_token(RunToken {
+        let caller = Caller::with_run_token(RunToken {
             run: run("a"),
             generation: Generation(2),
             view: View::Client,
@@ -234,21 +271,35 @@ mod tests {
         }
     }
 
+    fn worker(scope: Scope) -> Caller {
+        Caller::with_scopes("w", [scope]).limited_to(Limits {
+            workflows: ["pay".to_owned()].into(),
+            ..Limits::default()
+        })
+    }
+
     #[test]
     fn a_worker_may_execute_only_the_workflows_its_key_names() {
-        let worker = Caller::with_workflows("w", [Scope::Work], ["pay".to_owned()]);
-        assert!(worker.may_work_on("pay") && !worker.may_work_on("ship"));
-        let reader = Caller::with_workflows("r", [Scope::Read], ["pay".to_owned()]);
-        assert!(!reader.may_work_on("pay"));
+        let able = worker(Scope::Work);
+        assert!(able.may_work_on("pay") && !able.may_work_on("ship"));
+        assert!(!worker(Scope::Read).may_work_on("pay"));
     }
 
     #[test]
     fn the_runs_of_a_worker_reach_its_own_workflows_and_those_that_its_key_names() {
-        let worker = Caller::with_workflows("w", [Scope::Work], ["pay".to_owned()]);
-        assert!(worker.may_reach("pay") && !worker.may_reach("ship"));
-        let worker = worker.reaching(["ship".to_owned()]);
-        assert!(worker.may_reach("pay") && worker.may_reach("ship"));
-        assert!(!worker.may_work_on("ship"));
+        let able = worker(Scope::Work);
+        assert!(able.may_reach("pay") && !able.may_reach("ship"));
+        let able = able.reaching(["ship".to_owned()]);
+        assert!(able.may_reach("pay") && able.may_reach("ship"));
+        assert!(!able.may_work_on("ship"));
         assert!(Caller::with_scopes("a", [Scope::Admin]).may_reach("ship"));
+    }
+
+    #[test]
+    fn only_callers_with_scopes_other_than_admin_have_limits() {
+        assert!(worker(Scope::Read).limits().reaches_workflow("pay"));
+        assert!(!worker(Scope::Read).limits().reaches_workflow("ship"));
+        assert!(worker(Scope::Admin).limits().is_empty());
+        assert!(Caller::unlimited().limits().is_empty());
     }
 }

@@ -6,6 +6,7 @@ use everstep_protocol::access::{CreateKey, MintToken};
 
 use super::run_token::RunToken;
 use super::signer::Signer;
+use super::token::Token;
 use super::{identify, key};
 
 /// Parses and re-encodes a token. Returns `None` if the token is invalid.

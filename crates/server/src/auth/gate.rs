@@ -4,20 +4,18 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::RequestExt;
-use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use everstep_engine::Engine;
-use everstep_model::Timestamp;
-use futures_util::StreamExt;
 
 use super::authorize::{self, Demand, RunTarget};
 use super::caller::Caller;
-use super::identify::{Identities, token_expired};
+use super::identify::{Identities, bearer};
 use super::requirement::Requirement;
+use super::validity::Validity;
 use crate::failure::Failure;
-use crate::stream_protocol::{FORKED_FROM, PREFIX};
+use crate::stream_protocol::PREFIX;
 
 /// The gate of one route.
 #[derive(Clone)]
@@ -37,10 +35,10 @@ pub(crate) async fn admit(
     let Some(caller) = gate.check(&mut request).await? else {
         return Ok(next.run(request).await);
     };
-    let expires_at = caller.token().map(|token| token.expires_at);
+    let validity = gate.validity(&request, &caller);
     request.extensions_mut().insert(caller);
-    match expires_at {
-        Some(expires_at) => gate.run_until(expires_at, next.run(request)).await,
+    match validity {
+        Some(validity) => validity.limit(next.run(request)).await,
         None => Ok(next.run(request).await),
     }
 }
@@ -51,10 +49,11 @@ impl Gate {
         let demand = match self.requires {
             Requirement::Public => Demand::Nothing,
             Requirement::Scopes(scopes) => Demand::Scopes(scopes),
+            Requirement::Unlimited(scopes) => Demand::Unlimited(scopes),
             Requirement::Stream => {
                 let raw = request.uri().path().strip_prefix(PREFIX);
-                let forks = request.headers().contains_key(FORKED_FROM);
-                authorize::of_stream(request.method(), raw.unwrap_or_default(), forks)
+                let (method, headers) = (request.method(), request.headers());
+                authorize::of_stream(method, raw.unwrap_or_default(), headers)
             }
             // Checked against the run below.
             Requirement::Run(_) => Demand::Scopes(&[]),
@@ -64,7 +63,7 @@ impl Gate {
         }
         let (headers, extensions) = (request.headers(), request.extensions());
         let caller = self.identities.identify(headers, extensions).await?;
-        authorize::check(&caller, &demand)?;
+        authorize::check(&self.engine, &caller, &demand).await?;
         if let Requirement::Run(action) = self.requires {
             let path: Result<Path<HashMap<String, String>>, _> = request.extract_parts().await;
             let parameters = path.map(|Path(parameters)| parameters).unwrap_or_default();
@@ -81,16 +80,15 @@ impl Gate {
         Ok(Some(caller))
     }
 
-    /// Ends a response that waits or stays open when the run token of the request expires.
-    async fn run_until(
-        &self,
-        expires_at: Timestamp,
-        response: impl Future<Output = Response>,
-    ) -> Result<Response, Failure> {
-        let remaining = || self.identities.now().until(expires_at);
-        let response = tokio::time::timeout(remaining(), response).await;
-        let response = response.map_err(|_| token_expired())?;
-        let expired = tokio::time::sleep(remaining());
-        Ok(response.map(|body| Body::from_stream(body.into_data_stream().take_until(expired))))
+    /// Returns the key or token whose end ends the request. An application's own caller has none.
+    fn validity(&self, request: &Request, caller: &Caller) -> Option<Validity> {
+        let has_credentials = caller.key().is_some() || caller.has_token();
+        let bearer = bearer(request.headers()).filter(|_| has_credentials)?;
+        Some(Validity {
+            identities: self.identities.clone(),
+            engine: self.engine.clone(),
+            bearer,
+            expires_at: caller.expires_at(),
+        })
     }
 }

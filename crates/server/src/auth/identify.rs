@@ -2,28 +2,27 @@
 
 use axum::http::{Extensions, HeaderMap, header};
 use everstep_engine::Engine;
-use everstep_engine::streams::{StreamError, Streams};
+use everstep_engine::streams::Streams;
 use everstep_model::{ErrorCode, Timestamp};
 use everstep_protocol::Secret;
-use tokio::sync::OnceCell;
 
 use super::caller::Caller;
 use super::key;
 use super::key_list::Keys;
-use super::run_token::{self, InvalidToken, RunToken};
-use super::signer::Signer;
+use super::run_token::RunToken;
+use super::stream_token::StreamToken;
+use super::token::{InvalidToken, Token};
 use crate::failure::Failure;
 use crate::options::Access;
 
 const NO_KEY: &str = "this needs a key: `Authorization: Bearer evk_…`";
-const INVALID_KEY: &str = "there is no such key, or it was revoked";
+const INVALID_KEY: &str = "there is no such key or token, or it was revoked";
 
-/// Verifies keys and run tokens.
+/// Verifies keys and tokens.
 pub(crate) struct Identities {
     streams: Streams,
     access: Access,
     pub(crate) keys: Keys,
-    signer: OnceCell<Signer>,
 }
 
 impl Identities {
@@ -32,13 +31,7 @@ impl Identities {
             streams: engine.streams(),
             access,
             keys: Keys::of(engine),
-            signer: OnceCell::new(),
         }
-    }
-
-    pub(crate) async fn signer(&self) -> Result<&Signer, StreamError> {
-        let signer = || Signer::of_store(&self.streams);
-        self.signer.get_or_try_init(signer).await
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -54,15 +47,33 @@ impl Identities {
         if let Some(caller) = extensions.get::<Caller>() {
             return Ok(caller.clone());
         }
-        match bearer(headers) {
-            Some(text) if text.expose().starts_with(key::PREFIX) => self.by_key(&text).await,
-            Some(text) if text.expose().starts_with(run_token::PREFIX) => {
-                self.by_token(&text).await
-            }
-            Some(_) | None if self.access == Access::Open => Ok(Caller::unlimited()),
-            Some(_) => Err(unauthenticated(INVALID_KEY)),
-            None => Err(unauthenticated(NO_KEY)),
+        let bearer = bearer(headers);
+        let identified = match &bearer {
+            Some(text) => self.by_bearer(text).await?,
+            None => None,
+        };
+        match (identified, bearer) {
+            (Some(caller), _) => Ok(caller),
+            (None, _) if self.access == Access::Open => Ok(Caller::unlimited()),
+            (None, Some(_)) => Err(unauthenticated(INVALID_KEY)),
+            (None, None) => Err(unauthenticated(NO_KEY)),
         }
+    }
+
+    /// Identifies the caller by a key or a token. `None` if the text has the form of neither.
+    pub(super) async fn by_bearer(&self, text: &Secret) -> Result<Option<Caller>, Failure> {
+        let starts_with = |prefix| text.expose().starts_with(prefix);
+        Ok(Some(if starts_with(key::PREFIX) {
+            self.by_key(text).await?
+        } else if starts_with(RunToken::PREFIX) {
+            let token: RunToken = self.open(text, |token: &RunToken| &token.key).await?;
+            Caller::with_run_token(token)
+        } else if starts_with(StreamToken::PREFIX) {
+            let token = self.open(text, |token: &StreamToken| &token.key).await?;
+            Caller::with_stream_token(token)
+        } else {
+            return Ok(None);
+        }))
     }
 
     async fn by_key(&self, text: &Secret) -> Result<Caller, Failure> {
@@ -71,19 +82,22 @@ impl Identities {
         Ok(found.caller())
     }
 
-    async fn by_token(&self, text: &Secret) -> Result<Caller, Failure> {
-        let signer = self.signer().await?;
-        let opened = RunToken::open(signer, text.expose(), self.streams.now());
-        let token = opened.map_err(|invalid| match invalid {
+    /// Opens a token. `key` returns the key that created it, whose revocation revokes the token.
+    async fn open<T: Token>(
+        &self,
+        text: &Secret,
+        key: impl Fn(&T) -> &Option<String>,
+    ) -> Result<T, Failure> {
+        let opened = self.keys.open(text.expose()).await?;
+        let token: T = opened.map_err(|invalid| match invalid {
             InvalidToken::Forged => unauthenticated(INVALID_KEY),
             InvalidToken::Expired => token_expired(),
         })?;
-        if let Some(id) = &token.key {
-            // Revoking a key revokes the tokens that it created.
+        if let Some(id) = key(&token) {
             let key = self.keys.with_id(id).await?;
             key.ok_or_else(|| unauthenticated(INVALID_KEY))?;
         }
-        Ok(Caller::with_token(token))
+        Ok(token)
     }
 }
 
@@ -91,8 +105,8 @@ fn unauthenticated(detail: &str) -> Failure {
     Failure::unauthenticated(ErrorCode::Unauthenticated, detail)
 }
 
-pub(super) fn token_expired() -> Failure {
-    let detail = "the run token has expired; request a new one";
+fn token_expired() -> Failure {
+    let detail = "the token has expired; request a new one";
     Failure::unauthenticated(ErrorCode::TokenExpired, detail)
 }
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 
 use super::caller::Caller;
+use super::limits::Limits;
 use super::signer::random_bytes;
 
 /// The prefix of every API key.
@@ -41,6 +42,8 @@ impl StoredKey {
             name: request.name,
             scopes: request.scopes,
             workflows: request.workflows,
+            runs: request.runs,
+            streams: request.streams,
             reaches: request.reaches,
             created_at: now,
             created_by: by.map(str::to_owned),
@@ -60,12 +63,24 @@ impl StoredKey {
             name,
             scopes,
             workflows,
+            runs,
+            streams,
             reaches,
             ..
         } = &self.view;
-        Caller::with_workflows(name, scopes.iter().copied(), workflows.iter().cloned())
+        Caller::with_scopes(name, scopes.iter().copied())
+            .limited_to(limits(workflows, runs, streams))
             .reaching(reaches.iter().cloned())
             .with_key(id)
+    }
+}
+
+fn limits(workflows: &[String], runs: &[String], streams: &[String]) -> Limits {
+    let set = |texts: &[String]| texts.iter().cloned().collect();
+    Limits {
+        workflows: set(workflows),
+        runs: set(runs),
+        streams: set(streams),
     }
 }
 
@@ -79,7 +94,7 @@ pub(super) fn parts(text: &str) -> Option<(&str, &str)> {
 /// Validates a request to create a key.
 pub(super) fn check(request: &CreateKey) -> Result<(), &'static str> {
     const NAME_BYTES_MAX: usize = 100;
-    const WORKFLOWS_MAX: usize = 1_000;
+    const LIMITS_MAX: usize = 1_000;
     let name = &request.name;
     if name.trim().is_empty() || name.len() > NAME_BYTES_MAX || name.chars().any(char::is_control) {
         return Err("a key has a name of 1 to 100 bytes, in one line");
@@ -87,21 +102,29 @@ pub(super) fn check(request: &CreateKey) -> Result<(), &'static str> {
     if request.scopes.is_empty() {
         return Err("a key has at least one scope");
     }
-    let works = request.scopes.contains(&Scope::Work);
-    if works == request.workflows.is_empty() {
-        return Err("a key with the scope `work` names its workflows, and no other key does");
+    let has = |scope| request.scopes.contains(&scope);
+    let limits = limits(&request.workflows, &request.runs, &request.streams);
+    if has(Scope::Work) && request.workflows.is_empty() {
+        return Err("a key with the scope `work` names the workflows that it executes");
     }
-    if !works && !request.reaches.is_empty() {
+    if has(Scope::Work) && !request.runs.is_empty() {
+        return Err("a key with the scope `work` is limited to workflows, not to run ids");
+    }
+    if has(Scope::Admin) && !has(Scope::Work) && !limits.is_empty() {
+        return Err("a key with the scope `admin` has no limits");
+    }
+    if !has(Scope::Work) && !request.reaches.is_empty() {
         return Err("only a key with the scope `work` reaches other workflows");
     }
-    if request.workflows.len() + request.reaches.len() > WORKFLOWS_MAX {
-        return Err("a key names at most 1,000 workflows");
+    if limits.len() + request.reaches.len() > LIMITS_MAX {
+        return Err(
+            "a key names at most 1,000 workflows, beginnings of run ids and of stream paths",
+        );
     }
-    let mut workflows = request.workflows.iter().chain(&request.reaches);
-    match workflows.all(|workflow| Name::new(workflow).is_ok()) {
-        true => Ok(()),
-        false => Err("one of the workflows is not a valid name"),
+    if !request.reaches.iter().all(|name| Name::new(name).is_ok()) {
+        return Err("one of the workflows is not a valid name");
     }
+    limits.invalid().map_or(Ok(()), Err)
 }
 
 fn hash(secret: &str) -> String {
@@ -118,10 +141,8 @@ mod tests {
 
     fn request(scopes: &[Scope], workflows: &[&str]) -> CreateKey {
         CreateKey {
-            name: "ci".to_owned(),
-            scopes: scopes.to_vec(),
             workflows: workflows.iter().map(|&name| name.to_owned()).collect(),
-            reaches: Vec::new(),
+            ..CreateKey::new("ci", scopes.iter().copied())
         }
     }
 
@@ -149,10 +170,23 @@ mod tests {
             ..request(&[scope], workflows)
         };
         assert_eq!(check(&reaching(Scope::Work, &["pay"], "ship")), Ok(()));
+        assert_eq!(check(&request(&[Scope::Read], &["pay"])), Ok(()));
+        let tenant = |scope, workflows: &[&str]| CreateKey {
+            runs: vec!["acme-".to_owned()],
+            streams: vec!["acme/".to_owned()],
+            ..request(&[scope], workflows)
+        };
+        assert_eq!(check(&tenant(Scope::Start, &["pay"])), Ok(()));
         for wrong in [
             request(&[], &[]),
             request(&[Scope::Work], &[]),
-            request(&[Scope::Read], &["pay"]),
+            request(&[Scope::Admin], &["pay"]),
+            tenant(Scope::Admin, &[]),
+            tenant(Scope::Work, &["pay"]),
+            CreateKey {
+                streams: vec!["__ds/".to_owned()],
+                ..request(&[Scope::Read], &[])
+            },
             request(&[Scope::Work], &["\n"]),
             reaching(Scope::Work, &["pay"], "\n"),
             reaching(Scope::Work, &[], "ship"),

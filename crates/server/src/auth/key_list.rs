@@ -1,24 +1,20 @@
-//! The API keys of a store: one document, cached in memory for a short time.
+//! The API keys of a store, and the secret that signs tokens.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
 use everstep_engine::Engine;
-use everstep_engine::streams::{Document, StreamError, StreamPath, Streams};
+use everstep_engine::streams::{StreamError, Streams};
 use everstep_protocol::Secret;
 use everstep_protocol::access::{CreateKey, CreatedKey, KeyView};
 use everstep_store::StoreError;
 use serde::{Deserialize, Serialize};
 
+use super::cached_document::{AGE_MAX, AGE_MIN, CachedDocument, Content};
 use super::key::{StoredKey, check, parts};
+use super::signer::{Signer, SigningSecret};
+use super::token::{InvalidToken, Token};
 
-const PATH: &str = "__ds/auth/keys";
 const KEYS_MAX: usize = 1_000;
-/// How long another node on the same store may accept a revoked key.
-const CACHE_AGE_MAX: Duration = Duration::from_secs(1);
-/// How long another node may reject a new key. Limits the reads that requests with guessed keys
-/// cause.
-const CACHE_AGE_MIN: Duration = Duration::from_millis(100);
 
 /// Why a key was not created or revoked.
 #[derive(Debug, thiserror::Error)]
@@ -40,18 +36,28 @@ struct KeyDocument {
     keys: Vec<StoredKey>,
 }
 
-struct Cache {
-    keys: Arc<Vec<StoredKey>>,
-    /// On the monotonic clock, so that a revoked key does not become valid again when the wall clock
-    /// is set back.
-    read_at: Duration,
+impl Content for KeyDocument {
+    const PATH: &'static str = "__ds/auth/keys";
+
+    fn decode(bytes: Option<&[u8]>) -> Result<Self, StreamError> {
+        let Some(bytes) = bytes else {
+            return Ok(Self::default());
+        };
+        serde_json::from_slice(bytes)
+            .map_err(|error| StoreError::corrupt("the list of keys", error.to_string()).into())
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
 }
 
-/// The API keys of a store. Clones share the cache.
+/// The API keys of a store, and the secret that signs its tokens. Clones share the copies in memory.
 #[derive(Clone)]
 pub struct Keys {
     streams: Streams,
-    cache: Arc<Mutex<Option<Cache>>>,
+    keys: Arc<CachedDocument<KeyDocument>>,
+    secret: Arc<CachedDocument<SigningSecret>>,
 }
 
 impl std::fmt::Debug for Keys {
@@ -64,9 +70,11 @@ impl Keys {
     /// Returns the keys of an engine's store.
     #[must_use]
     pub fn of(engine: impl AsRef<Engine>) -> Self {
+        let streams = engine.as_ref().streams();
         Self {
-            streams: engine.as_ref().streams(),
-            cache: Arc::default(),
+            keys: Arc::new(CachedDocument::new(streams.clone())),
+            secret: Arc::new(CachedDocument::new(streams.clone())),
+            streams,
         }
     }
 
@@ -78,11 +86,11 @@ impl Keys {
     ) -> Result<CreatedKey, KeyError> {
         check(&request).map_err(KeyError::Invalid)?;
         let (stored, text) = StoredKey::create(request, by, self.streams.now())?;
-        let made = self.change(|keys| {
-            if keys.len() >= KEYS_MAX {
+        let made = self.keys.change(|document| {
+            if document.keys.len() >= KEYS_MAX {
                 return Err(KeyError::TooMany);
             }
-            keys.push(stored.clone());
+            document.keys.push(stored.clone());
             Ok(true)
         });
         made.await?;
@@ -92,19 +100,19 @@ impl Keys {
         })
     }
 
-    /// Revokes a key and the run tokens that it created. Returns false if there is no such key.
+    /// Revokes a key and the tokens that it created. Returns false if there is no such key.
     pub async fn revoke(&self, id: &str) -> Result<bool, KeyError> {
-        let revoked = self.change(|keys| {
-            let before = keys.len();
-            keys.retain(|key| key.view.id != id);
-            Ok(keys.len() < before)
+        let revoked = self.keys.change(|document| {
+            let before = document.keys.len();
+            document.keys.retain(|key| key.view.id != id);
+            Ok(document.keys.len() < before)
         });
         revoked.await
     }
 
     /// Returns all keys, the oldest first.
     pub async fn list(&self) -> Result<Vec<KeyView>, StreamError> {
-        let (_, document) = self.read().await?;
+        let (_, document) = self.keys.read().await?;
         Ok(document.keys.into_iter().map(|key| key.view).collect())
     }
 
@@ -117,74 +125,64 @@ impl Keys {
         Ok(found.filter(|key| key.has_secret(secret)))
     }
 
-    /// Returns the key with this id. Refreshes a cache that lacks it, unless the cache is very recent.
+    /// Returns the key with this id. Refreshes a copy that lacks it, unless the copy is very recent.
     pub(super) async fn with_id(&self, id: &str) -> Result<Option<StoredKey>, StreamError> {
-        for age_max in [CACHE_AGE_MAX, CACHE_AGE_MIN] {
-            let keys = self.recent(age_max).await?;
-            if let Some(key) = keys.iter().find(|key| key.view.id == id) {
+        for age_max in [AGE_MAX, AGE_MIN] {
+            let document = self.keys.recent(age_max).await?;
+            if let Some(key) = document.keys.iter().find(|key| key.view.id == id) {
                 return Ok(Some(key.clone()));
             }
         }
         Ok(None)
     }
 
-    async fn recent(&self, age_max: Duration) -> Result<Arc<Vec<StoredKey>>, StreamError> {
-        let now = self.streams.elapsed();
-        if let Some(copy) = &*self.memory()
-            && now.saturating_sub(copy.read_at) < age_max
-        {
-            return Ok(copy.keys.clone());
-        }
-        let (_, document) = self.read().await?;
-        Ok(self.remember(document, now))
-    }
-
-    async fn read(&self) -> Result<(Option<Document>, KeyDocument), StreamError> {
-        let read = self.streams.document(&StreamPath::internal(PATH)?).await?;
-        let document = match &read {
-            Some(read) => serde_json::from_slice(&read.bytes).map_err(|error| {
-                StreamError::from(StoreError::corrupt("the list of keys", error.to_string()))
-            })?,
-            None => KeyDocument::default(),
-        };
-        Ok((read, document))
-    }
-
-    /// Changes the list, and retries if another node changed it concurrently. `change` returns whether
-    /// there is something to write.
-    async fn change(
-        &self,
-        mut change: impl FnMut(&mut Vec<StoredKey>) -> Result<bool, KeyError>,
-    ) -> Result<bool, KeyError> {
-        let path = StreamPath::internal(PATH).map_err(StreamError::from)?;
-        loop {
-            let (read, mut document) = self.read().await?;
-            if !change(&mut document.keys)? {
-                return Ok(false);
-            }
-            let bytes = serde_json::to_vec(&document).unwrap_or_default();
-            let now = self.streams.elapsed();
-            let put = self
-                .streams
-                .put_document(&path, read.as_ref(), bytes.into());
-            if put.await? {
-                self.remember(document, now);
-                return Ok(true);
-            }
-        }
-    }
-
-    fn remember(&self, document: KeyDocument, read_at: Duration) -> Arc<Vec<StoredKey>> {
-        let keys = Arc::new(document.keys);
-        *self.memory() = Some(Cache {
-            keys: keys.clone(),
-            read_at,
+    /// Replaces the secret that signs tokens, which ends all tokens.
+    pub async fn rotate_secret(&self) -> Result<(), KeyError> {
+        let rotated = self.secret.change(|secret| {
+            secret.replace()?;
+            Ok::<_, KeyError>(true)
         });
-        keys
+        rotated.await.map(|_| ())
     }
 
-    fn memory(&self) -> std::sync::MutexGuard<'_, Option<Cache>> {
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Signs a token with the current secret, which another node may just have replaced. The first
+    /// call creates the secret.
+    pub(crate) async fn sign(&self, token: &impl Token) -> Result<String, StreamError> {
+        Ok(token.signed(&self.current_signer().await?))
+    }
+
+    /// Opens a token. Refreshes a secret that did not sign it, unless the copy is very recent.
+    pub(super) async fn open<T: Token>(
+        &self,
+        text: &str,
+    ) -> Result<Result<T, InvalidToken>, StreamError> {
+        for age_max in [AGE_MAX, AGE_MIN] {
+            let secret = self.secret.recent(age_max).await?;
+            let opened = secret.signer();
+            let opened = opened.map(|signer| T::open(&signer, text, self.streams.now()));
+            match opened {
+                Some(Err(InvalidToken::Forged)) | None => {}
+                Some(opened) => return Ok(opened),
+            }
+        }
+        Ok(Err(InvalidToken::Forged))
+    }
+
+    pub(crate) async fn current_signer(&self) -> Result<Signer, StreamError> {
+        loop {
+            let (_, secret) = self.secret.read().await?;
+            if let Some(signer) = secret.signer() {
+                return Ok(signer);
+            }
+            let created = self.secret.change(|secret| {
+                let is_missing = secret.signer().is_none();
+                if is_missing {
+                    secret.replace()?;
+                }
+                Ok::<_, StreamError>(is_missing)
+            });
+            created.await?;
+        }
     }
 }
 
@@ -202,17 +200,12 @@ mod tests {
             let engine = everstep::Engine::in_memory().runtime(clock.clone());
             let engine = engine.start().await.unwrap();
             let (one, other) = (Keys::of(&engine), Keys::of(&engine));
-            let request = CreateKey {
-                name: "web".to_owned(),
-                scopes: vec![Scope::Read],
-                workflows: Vec::new(),
-                reaches: Vec::new(),
-            };
+            let request = CreateKey::new("web", [Scope::Read]);
             let id = one.create(request, None).await.unwrap().view.id;
             assert!(other.with_id(&id).await.unwrap().is_some());
             clock.set_clock_error(-3_600_000);
             assert!(one.revoke(&id).await.unwrap());
-            tokio::time::advance(CACHE_AGE_MAX).await;
+            tokio::time::advance(AGE_MAX).await;
             assert!(other.with_id(&id).await.unwrap().is_none());
         });
     }

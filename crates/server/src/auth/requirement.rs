@@ -7,17 +7,19 @@ use everstep_protocol::access::Scope;
 pub(crate) enum Requirement {
     /// Nothing. The caller is not identified.
     Public,
-    /// A key with all of these scopes.
+    /// A key with all of these scopes. The handler shows and permits only what the key reaches.
     Scopes(&'static [Scope]),
+    /// A key with all of these scopes and without limits.
+    Unlimited(&'static [Scope]),
     /// Depends on the method and the path of a stream: a user's stream, a journal or a subscription
     /// (see `authorize.rs`).
     Stream,
-    /// The right to act on the run in the path parameter `id`: a key with the scope of the action,
-    /// or a run token that allows it.
+    /// The right to act on the run in the path parameter `id`: a key with the scopes of the action that
+    /// reaches the run, or a run token that allows it.
     Run(RunAction),
 }
 
-/// What a run token can allow for its run.
+/// What a caller can do with one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunAction {
     /// Read the run in full.
@@ -26,14 +28,21 @@ pub(crate) enum RunAction {
     Send,
     /// Answer the rpc in the path parameter `rpc`.
     Answer,
+    /// Control or delete the run. No token allows it.
+    Operate,
+    /// Copy the run. No token allows it.
+    Fork,
 }
 
 impl RunAction {
-    /// Returns the scope that allows the action for every run.
-    pub(crate) fn scope(self) -> Scope {
+    /// Returns the scopes that allow the action for the runs that a key reaches.
+    pub(crate) fn scopes(self) -> &'static [Scope] {
         match self {
-            Self::Read => Scope::Read,
-            Self::Send | Self::Answer => Scope::Send,
+            Self::Read => &[Scope::Read],
+            Self::Send | Self::Answer => &[Scope::Send],
+            Self::Operate => &[Scope::Operate],
+            // The creator of a fork can read the content of its source.
+            Self::Fork => &[Scope::Operate, Scope::Read],
         }
     }
 }

@@ -1,18 +1,11 @@
 //! Run tokens, for browsers: short-lived, signed, valid for one run and generation, one view, and
 //! the rpcs and events they name.
-//!
-//! A token is `evt_` and a signed JSON object. The server stores nothing; a token is valid until it
-//! expires or the key that created it is revoked.
 
 use everstep_model::{Generation, RunId, Timestamp};
 use everstep_protocol::access::View;
 use serde::{Deserialize, Serialize};
 
-use super::signer::Signer;
-
-/// The prefix of every run token.
-pub(super) const PREFIX: &str = "evt_";
-const PURPOSE: &str = "everstep run token";
+use super::token::Token;
 
 /// The content of a token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,7 +21,8 @@ pub(crate) struct RunToken {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) events: Vec<String>,
     pub(crate) expires_at: Timestamp,
-    /// The name under which journals record what the holder does.
+    /// The name under which journals record what the holder does: the subject of the token, or the
+    /// name of the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) by: Option<String>,
     /// The id of the key that created the token. Revoking the key revokes the token.
@@ -36,29 +30,16 @@ pub(crate) struct RunToken {
     pub(crate) key: Option<String>,
 }
 
-/// Why a token is rejected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum InvalidToken {
-    Forged,
-    Expired,
+impl Token for RunToken {
+    const PREFIX: &'static str = "evt_";
+    const PURPOSE: &'static str = "everstep run token";
+
+    fn expires_at(&self) -> Timestamp {
+        self.expires_at
+    }
 }
 
 impl RunToken {
-    pub(crate) fn signed(&self, signer: &Signer) -> String {
-        let content = serde_json::to_vec(self).unwrap_or_default();
-        format!("{PREFIX}{}", signer.sign(PURPOSE, &content))
-    }
-
-    pub(super) fn open(signer: &Signer, text: &str, now: Timestamp) -> Result<Self, InvalidToken> {
-        let signed = text.strip_prefix(PREFIX).ok_or(InvalidToken::Forged)?;
-        let content = signer.open(PURPOSE, signed).ok_or(InvalidToken::Forged)?;
-        let token: Self = serde_json::from_slice(&content).map_err(|_| InvalidToken::Forged)?;
-        match token.expires_at > now {
-            true => Ok(token),
-            false => Err(InvalidToken::Expired),
-        }
-    }
-
     pub(super) fn is_for(&self, run: &RunId, generation: Generation) -> bool {
         self.run == *run && self.generation == generation
     }
@@ -75,6 +56,8 @@ impl RunToken {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::auth::signer::Signer;
+    use crate::auth::token::InvalidToken;
 
     fn token() -> RunToken {
         RunToken {

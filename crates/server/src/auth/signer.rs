@@ -1,5 +1,5 @@
-//! Signatures of tokens, and the secrets they need. A secret is created once and kept in the store,
-//! so that all nodes share it.
+//! Signatures of tokens, and the secrets they need. A secret is kept in the store, so that all nodes
+//! share it. That of the tokens can be replaced, which ends all tokens.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -10,8 +10,9 @@ use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
 use subtle::ConstantTimeEq;
 
+use super::cached_document::Content;
+
 const SECRET_BYTES: usize = 32;
-const PATH: &str = "__ds/auth/secret";
 
 /// Signs and verifies content. A signature is valid for one purpose only.
 pub(crate) struct Signer(hmac::Key);
@@ -25,12 +26,6 @@ impl std::fmt::Debug for Signer {
 impl Signer {
     pub(crate) fn new(secret: &[u8]) -> Self {
         Self(hmac::Key::new(hmac::HMAC_SHA256, secret))
-    }
-
-    /// Returns the signer of this store. The first call creates the secret.
-    pub(crate) async fn of_store(streams: &Streams) -> Result<Self, StreamError> {
-        let secret = stored_secret::<SECRET_BYTES>(streams, PATH).await?;
-        Ok(Self::new(&secret))
     }
 
     /// Returns the content and its signature as text without spaces.
@@ -56,6 +51,32 @@ impl Signer {
             signed.update(part);
         }
         signed.sign()
+    }
+}
+
+/// The secret that signs tokens. There is none before the first token.
+pub(super) struct SigningSecret(Option<Vec<u8>>);
+
+impl Content for SigningSecret {
+    const PATH: &'static str = "__ds/auth/secret";
+
+    fn decode(bytes: Option<&[u8]>) -> Result<Self, StreamError> {
+        Ok(Self(bytes.map(<[u8]>::to_vec)))
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        self.0.clone().unwrap_or_default()
+    }
+}
+
+impl SigningSecret {
+    pub(super) fn signer(&self) -> Option<Signer> {
+        self.0.as_deref().map(Signer::new)
+    }
+
+    pub(super) fn replace(&mut self) -> Result<(), StreamError> {
+        self.0 = Some(random_bytes::<SECRET_BYTES>()?.to_vec());
+        Ok(())
     }
 }
 

@@ -9,7 +9,6 @@ use everstep_engine::Engine;
 use super::address::{JournalAddress, reserved};
 use super::append::Appender;
 use super::views;
-use crate::auth::Caller;
 use crate::failure::Failure;
 use crate::streams::query::Query;
 use crate::streams::{Reading, StreamRequest, StreamServer, respond_to_read, respond_with_info};
@@ -25,7 +24,6 @@ impl Journals {
         &self,
         method: Method,
         path: &str,
-        caller: &Caller,
         request: StreamRequest,
     ) -> Result<Response, Failure> {
         if !matches!(method, Method::GET | Method::HEAD | Method::POST) {
@@ -35,7 +33,7 @@ impl Journals {
         }
         let address = JournalAddress::parse(path)?;
         match method {
-            Method::GET => self.read(&address, caller, request).await,
+            Method::GET => self.read(&address, request).await,
             Method::HEAD => {
                 let JournalAddress { run, generation } = &address;
                 let journal = self.server.streams.journal(run, *generation).await?;
@@ -46,7 +44,7 @@ impl Journals {
                     engine: &self.engine,
                     server: &self.server,
                     address: &address,
-                    caller,
+                    caller: &request.caller.clone(),
                 };
                 appender.append(request).await
             }
@@ -56,11 +54,10 @@ impl Journals {
     async fn read(
         &self,
         address: &JournalAddress,
-        caller: &Caller,
         request: StreamRequest,
     ) -> Result<Response, Failure> {
         let query = Query::parse(&request.query)?;
-        let view = address.view(caller, &request.query)?;
+        let view = address.view(&request.caller, &request.query)?;
         let JournalAddress { run, generation } = address;
         let render = |row: &_| views::render(view, row);
         let streams = &self.server.streams;

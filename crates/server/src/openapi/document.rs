@@ -1,6 +1,7 @@
 //! Generates the OpenAPI document.
 
 use axum::http::Method;
+use everstep_protocol::access::Scope;
 use schemars::SchemaGenerator;
 use schemars::generate::{Contract, SchemaSettings};
 use serde_json::{Map, Value, json};
@@ -150,23 +151,29 @@ fn id_of(endpoint: &Endpoint) -> String {
 fn requirement(requirement: Requirement) -> String {
     match requirement {
         Requirement::Public => "nothing".to_owned(),
-        Requirement::Scopes([scope]) => format!("the scope `{scope}`"),
-        Requirement::Scopes(scopes) => {
-            let words: Vec<String> = scopes.iter().map(|scope| format!("`{scope}`")).collect();
-            format!("the scopes {}", words.join(" and "))
-        }
+        Requirement::Scopes(scopes) => words(scopes),
+        Requirement::Unlimited(scopes) => format!("{} and no limits", words(scopes)),
         Requirement::Stream => {
-            "the scope `read` or `send`, or a run token for the journal".to_owned()
+            "the scope `read` or `send`, or a token for the stream or the journal".to_owned()
         }
         Requirement::Run(action) => {
             let allows = match action {
                 RunAction::Read => "allows the full view",
                 RunAction::Send => "names the event",
                 RunAction::Answer => "names the method",
+                RunAction::Operate | RunAction::Fork => return words(action.scopes()),
             };
-            let scope = action.scope();
-            format!("the scope `{scope}`, or a run token that {allows}")
+            format!("{}, or a run token that {allows}", words(action.scopes()))
         }
+    }
+}
+
+/// Names scopes.
+fn words(scopes: &[Scope]) -> String {
+    let words: Vec<String> = scopes.iter().map(|scope| format!("`{scope}`")).collect();
+    match scopes {
+        [_] => format!("the scope {}", words.concat()),
+        _ => format!("the scopes {}", words.join(" and ")),
     }
 }
 

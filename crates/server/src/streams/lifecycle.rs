@@ -10,6 +10,7 @@ use everstep_engine::streams::{Create, Fork, Lifetime, StreamInfo};
 use super::headers::{content_type, is_true, text, whole_number};
 use super::reply::Reply;
 use super::request::{Address, StreamRequest, StreamServer};
+use crate::auth::unreached;
 use crate::failure::Failure;
 use crate::{rfc3339, stream_protocol as names};
 
@@ -18,12 +19,17 @@ pub(crate) async fn put(
     request: StreamRequest,
 ) -> Result<Response, Failure> {
     let (address, headers) = (request.address, request.headers);
+    let fork = fork(&headers, &address)?;
+    let source = fork.as_ref().map(|fork| fork.source.as_str());
+    if source.is_some_and(|path| !request.caller.limits().reaches_stream(path)) {
+        return Err(unreached("stream"));
+    }
     let create = Create {
         path: address.stream()?,
         content_type: content_type(&headers)?,
         lifetime: lifetime(&headers)?,
         closed: is_true(&headers, &names::CLOSED),
-        fork: fork(&headers, &address)?,
+        fork,
         body: server.body_limits.read(request.body).await?,
     };
     let subscriptions = &server.subscriptions;

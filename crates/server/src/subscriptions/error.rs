@@ -15,6 +15,8 @@ pub(super) enum SubscriptionError {
     UrlRejected(&'static str),
     #[error("the bearer token does not belong to this wake")]
     TokenInvalid,
+    #[error("the key does not reach all streams of the subscription")]
+    Unreached,
     #[error("the subscription does not exist")]
     NotFound,
     #[error("a subscription with this id and other settings exists")]
@@ -41,6 +43,7 @@ impl SubscriptionError {
             Self::Invalid(_) => (StatusCode::BAD_REQUEST, "INVALID_REQUEST"),
             Self::UrlRejected(_) => (StatusCode::BAD_REQUEST, "WEBHOOK_URL_REJECTED"),
             Self::TokenInvalid => (StatusCode::UNAUTHORIZED, "TOKEN_INVALID"),
+            Self::Unreached => (StatusCode::FORBIDDEN, "FORBIDDEN"),
             Self::NotFound => (StatusCode::NOT_FOUND, "SUBSCRIPTION_NOT_FOUND"),
             Self::Exists => (StatusCode::CONFLICT, "SUBSCRIPTION_ALREADY_EXISTS"),
             Self::Fenced => (StatusCode::CONFLICT, "FENCED"),

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use super::error::SubscriptionError;
 use super::state::{Ack, Config, Kind};
 use super::webhook_url::{self, WebhookTargets};
+use crate::auth::Limits;
 
 const LEASE_MS_MIN: u64 = 1_000;
 const LEASE_MS_MAX: u64 = 600_000;
@@ -25,6 +26,8 @@ pub(crate) struct SubscriptionRequest {
     /// The URL of all streams, as the client addresses them.
     pub(crate) base_url: String,
     pub(crate) headers: HeaderMap,
+    /// The limits of the caller.
+    pub(crate) limits: Limits,
 }
 
 impl SubscriptionRequest {

@@ -15,6 +15,7 @@ use super::keys::TokenWake;
 use super::register::Subscriptions;
 use super::requests::{StreamsBody, SubscriptionRequest, check_streams, config, parse};
 use super::state::{Link, LinkType, START, Subscription};
+use crate::auth::Limits;
 use crate::body::BodyLimits;
 use crate::failure::Failure;
 use crate::json::respond;
@@ -71,17 +72,23 @@ async fn route(
         ["jwks.json"] if request.method == Method::GET => return subscriptions.key_set().await,
         ["subscriptions", id] => (id, None),
         ["subscriptions", id, "streams", path] if request.method == Method::DELETE => {
-            return subscriptions.unlink(&valid_id(id)?, &decoded(path)?).await;
+            let id = valid_id(id)?;
+            subscriptions.check_reach(&id, &request.limits).await?;
+            return subscriptions.unlink(&id, &decoded(path)?).await;
         }
         ["subscriptions", id, verb] => (id, Some(*verb)),
         _ => return Ok(StatusCode::NOT_FOUND.into_response()),
     };
     let id = valid_id(id)?;
+    // The token of a wake is only issued to a subscriber that reaches the streams.
+    if wake.is_none() {
+        subscriptions.check_reach(&id, &request.limits).await?;
+    }
     match (&request.method, verb, wake) {
         (&Method::PUT, None, _) => subscriptions.create(&id, request, body).await,
         (&Method::GET, None, _) => subscriptions.show(&id).await,
         (&Method::DELETE, None, _) => subscriptions.delete(&id).await,
-        (&Method::POST, Some("streams"), _) => subscriptions.link(&id, body).await,
+        (&Method::POST, Some("streams"), _) => subscriptions.link(&id, request, body).await,
         (&Method::POST, Some("claim"), _) => subscriptions.claim(&id, body).await,
         (_, Some("callback" | "ack"), Some(wake)) => subscriptions.ack(&id, wake, body).await,
         (_, Some("release"), Some(wake)) => subscriptions.release(&id, wake, body).await,
@@ -108,6 +115,17 @@ fn valid_id(raw: &str) -> Result<String, SubscriptionError> {
 }
 
 impl Subscriptions {
+    /// Checks that a caller with limits reaches all streams of a subscription, if it exists.
+    async fn check_reach(&self, id: &str, limits: &Limits) -> Result<(), SubscriptionError> {
+        if limits.is_empty() {
+            return Ok(());
+        }
+        match self.documents.load(id).await? {
+            Some((_, known)) if !known.is_reached(limits) => Err(SubscriptionError::Unreached),
+            Some(_) | None => Ok(()),
+        }
+    }
+
     async fn key_set(&self) -> Result<Response, SubscriptionError> {
         let keys = self.keys().await?;
         let headers = [
@@ -124,6 +142,9 @@ impl Subscriptions {
         body: &Bytes,
     ) -> Result<Response, SubscriptionError> {
         let config = config(body, self.targets)?;
+        if !config.is_reached(&request.limits) {
+            return Err(SubscriptionError::Unreached);
+        }
         loop {
             if let Some((_, known)) = self.documents.load(id).await? {
                 return match known.config == config {
@@ -171,9 +192,18 @@ impl Subscriptions {
         }
     }
 
-    async fn link(&self, id: &str, body: &Bytes) -> Result<Response, SubscriptionError> {
+    async fn link(
+        &self,
+        id: &str,
+        request: &SubscriptionRequest,
+        body: &Bytes,
+    ) -> Result<Response, SubscriptionError> {
         let body: StreamsBody = parse(body)?;
         check_streams(&body.streams)?;
+        let mut streams = body.streams.iter();
+        if !streams.all(|path| request.limits.reaches_stream(path)) {
+            return Err(SubscriptionError::Unreached);
+        }
         for path in &body.streams {
             let link = self.explicit(path).await?;
             let linked = self.change(id, |subscription| {

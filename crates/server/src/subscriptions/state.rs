@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::SubscriptionError;
 use super::glob;
+use crate::auth::Limits;
 
 /// How a subscriber is woken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +31,16 @@ pub(super) struct Config {
 }
 
 impl Config {
+    /// Returns whether a caller reaches all streams that this names: those that wake the subscriber, and
+    /// the one that the server appends to.
+    pub(super) fn is_reached(&self, limits: &Limits) -> bool {
+        let named = self.streams.iter().chain(&self.wake_stream);
+        let mut named = named.map(String::as_str);
+        let pattern = self.pattern.as_deref();
+        named.all(|path| limits.reaches_stream(path))
+            && pattern.is_none_or(|pattern| limits.reaches_pattern(pattern))
+    }
+
     /// Returns whether the pattern matches this stream. The wake stream itself never matches.
     pub(super) fn matches(&self, path: &str) -> bool {
         let pattern = self.pattern.as_deref();
@@ -127,6 +138,12 @@ pub(super) const START: Offset = Offset {
 pub(super) type Tails = BTreeMap<String, Offset>;
 
 impl Subscription {
+    /// Returns whether a caller reaches all streams of the subscription.
+    pub(super) fn is_reached(&self, limits: &Limits) -> bool {
+        let mut links = self.links.keys();
+        self.config.is_reached(limits) && links.all(|path| limits.reaches_stream(path))
+    }
+
     /// Returns the first stream with unacknowledged messages.
     pub(super) fn first_pending(&self, tails: &Tails) -> Option<&str> {
         let mut links = self.links.iter();

@@ -135,7 +135,7 @@ pub(crate) async fn measure(
 }
 
 pub(crate) fn routes() -> Vec<Route<Arc<Metrics>>> {
-    let route = Route::get("/metrics", Requirement::Scopes(&[Scope::Read]), show)
+    let route = Route::get("/metrics", Requirement::Unlimited(&[Scope::Read]), show)
         .summary("Read metrics in a format of Prometheus, which `Accept` selects")
         .returns_any(200, PLAIN, "The metrics, in the format 0.0.4.")
         .or_any(OPEN_METRICS);

@@ -23,13 +23,16 @@ pub(crate) const JSON_LINES: &str = "application/x-ndjson";
 
 pub(crate) async fn bulk(call: Call) -> Result<Response, Failure> {
     let request: BulkRequest = call.request()?;
-    let runs = runs(&call, &request).await?;
+    let (runs, unreached) = runs(&call, &request).await?;
     let control = request.verb.with_rollback(request.rollback);
     let origin = call.origin(request.reason);
     let engine = call.engine().clone();
     if !call.prefers(JSON_LINES) {
         let report = engine.bulk(runs, control, origin, |_| {}).await;
-        return Ok(respond(StatusCode::OK, &into_report(report, control)));
+        return Ok(respond(
+            StatusCode::OK,
+            &into_report(report, control, unreached),
+        ));
     }
     let (sender, receiver) = mpsc::unbounded_channel();
     // If the client disconnects, runs in flight are finished and the others are left unchanged.
@@ -42,7 +45,8 @@ pub(crate) async fn bulk(call: Call) -> Result<Response, Failure> {
             })));
         };
         let report = engine.bulk(runs, control, origin, progress).await;
-        let _ = sender.send(line(&BulkLine::Report(into_report(report, control))));
+        let report = into_report(report, control, unreached);
+        let _ = sender.send(line(&BulkLine::Report(report)));
     };
     let lines = stream::unfold((Box::pin(work), receiver, false), |state| async move {
         let (mut work, mut receiver, mut has_ended) = state;
@@ -68,17 +72,39 @@ fn line(line: &BulkLine) -> Bytes {
     text.into()
 }
 
-async fn runs(call: &Call, request: &BulkRequest) -> Result<Vec<RunId>, Failure> {
+/// Returns the runs of a request, and those that the caller may not change. A filter selects only runs
+/// within the limits of the caller.
+async fn runs(call: &Call, request: &BulkRequest) -> Result<(Vec<RunId>, Vec<BulkRun>), Failure> {
     match (&request.ids, &request.filter) {
-        (Some(ids), None) => ids.iter().map(|id| run_id(id)).collect(),
-        (None, Some(filter)) => Ok(call.engine().listed(query(filter)?).await?),
+        (Some(ids), None) => {
+            let (mut runs, mut unreached) = (Vec::new(), Vec::new());
+            for id in ids {
+                let id = run_id(id)?;
+                match call.check_reach(&id).await {
+                    Ok(()) => runs.push(id),
+                    Err(failure) => unreached.push(BulkRun {
+                        id,
+                        done: None,
+                        problem: Some(failure.problem()),
+                    }),
+                }
+            }
+            Ok((runs, unreached))
+        }
+        (None, Some(filter)) => {
+            let runs = match call.caller.limits().restrict(query(filter)?) {
+                Some(query) => call.engine().listed(query).await?,
+                None => Vec::new(),
+            };
+            Ok((runs, Vec::new()))
+        }
         (None, None) | (Some(_), Some(_)) => Err(Failure::invalid(
             "say which runs by `ids` or by `filter`, one of them; an empty filter means all",
         )),
     }
 }
 
-fn into_report(report: Report, control: Control) -> BulkReport {
+fn into_report(report: Report, control: Control, unreached: Vec<BulkRun>) -> BulkReport {
     let changed = report.changed();
     let runs = report.runs.into_iter().map(|(id, result)| {
         let (done, problem) = match result {
@@ -87,6 +113,7 @@ fn into_report(report: Report, control: Control) -> BulkReport {
         };
         BulkRun { id, done, problem }
     });
+    let runs = runs.chain(unreached);
     let runs: Vec<_> = runs.collect();
     BulkReport {
         total: runs.len(),

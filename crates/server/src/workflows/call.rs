@@ -11,7 +11,7 @@ use everstep_model::{Generation, Location, Payload, RunId, StreamName, TracePare
 use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
 
-use crate::auth::Caller;
+use crate::auth::{Caller, check_reach, unreached};
 use crate::body::BodyLimits;
 use crate::closing::Closing;
 use crate::failure::Failure;
@@ -40,7 +40,7 @@ pub(crate) struct Call {
     /// The path at which the router is mounted.
     mount: String,
     path_parameters: HashMap<String, String>,
-    caller: Caller,
+    pub(super) caller: Caller,
     closing: Closing,
     /// The name under which the journal records the request.
     pub(super) by: Option<String>,
@@ -61,12 +61,13 @@ impl FromRequest<WorkflowRoutes> for Call {
         let mount = mount.unwrap_or_default().to_owned();
         let path = Path::<HashMap<String, String>>::from_request_parts(&mut parts, routes).await;
         let Path(path_parameters) = path.map_err(|error| Failure::invalid(error.body_text()))?;
+        // The gate always inserts a caller; without one, nothing is allowed.
         let caller = parts.extensions.get::<Caller>().cloned();
-        let by = match &caller {
-            Some(caller) if !caller.may_name_itself() => caller.name().map(str::to_owned),
-            Some(_) | None => actor(&parts.headers),
-        };
         let caller = caller.unwrap_or_else(Caller::without_rights);
+        let by = match caller.may_name_itself() {
+            true => actor(&parts.headers),
+            false => caller.name().map(str::to_owned),
+        };
         let generation = caller.token().map(|token| token.generation);
         Ok(Self {
             routes: routes.clone(),
@@ -94,6 +95,27 @@ impl Call {
 
     pub(crate) fn run(&self) -> Result<RunId, Failure> {
         run_id(self.path_parameter("id"))
+    }
+
+    /// Checks that a run is within the limits of the caller.
+    pub(crate) async fn check_reach(&self, run: &RunId) -> Result<(), Failure> {
+        check_reach(self.engine(), &self.caller, run.as_str()).await
+    }
+
+    /// Returns the id of a run that the request creates. A caller with limits may choose it only within
+    /// them, and gets one within them if it chooses none.
+    pub(crate) fn new_id(&self, chosen: Option<&str>) -> Result<Option<RunId>, Failure> {
+        let limits = self.caller.limits();
+        match (chosen, limits.id_prefix()) {
+            (Some(id), _) if !limits.reaches_id(id) => Err(unreached("run id")),
+            (Some(id), _) => Ok(Some(run_id(id)?)),
+            (None, None) => Ok(None),
+            (None, Some(prefix)) => {
+                let runtime = self.engine().runtime();
+                let (a, b) = (runtime.random(), runtime.random());
+                Ok(Some(run_id(&format!("{prefix}{a:016x}{b:016x}"))?))
+            }
+        }
     }
 
     /// Returns the actor and the reason, for the journal.

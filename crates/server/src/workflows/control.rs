@@ -11,7 +11,7 @@ use everstep_protocol::workflow::{
 };
 use futures_util::future::BoxFuture;
 
-use super::call::{Call, location, run_id};
+use super::call::{Call, location};
 use super::control_message;
 use crate::failure::Failure;
 use crate::json;
@@ -72,7 +72,7 @@ pub(crate) async fn fork(call: Call) -> Result<Response, Failure> {
     let request: ForkRequest = call.request()?;
     let fork = ForkRun {
         run: call.run()?,
-        id: request.id.as_deref().map(run_id).transpose()?,
+        id: call.new_id(request.id.as_deref())?,
         at: request.from.as_deref().map(location).transpose()?,
         edited: request.result,
     };

@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use everstep_model::{InvalidName, Name, RunStatus, Timestamp, limits};
 use everstep_protocol::workflow::{Filter, RunPage, RunSummary, TypePage, TypeView};
-use everstep_store::{ListQuery, RunRow};
+use everstep_store::{ListPage, ListQuery, RunRow};
 
 use super::call::Call;
 use crate::failure::Failure;
@@ -32,7 +32,10 @@ pub(crate) async fn runs(call: Call) -> Result<Response, Failure> {
     query.limit = parameters.count("limit")?.unwrap_or(PAGE);
     let cursor = parameters.text("cursor").map(str::parse).transpose();
     query.cursor = cursor.map_err(|error| Failure::invalid(format!("{error}")))?;
-    let page = call.engine().list(query).await?;
+    let page = match call.caller.limits().restrict(query) {
+        Some(query) => call.engine().list(query).await?,
+        None => ListPage::default(),
+    };
     let runs = page.rows.into_iter().map(|row| summary(&call, row));
     let page = RunPage {
         runs: runs.collect(),
@@ -42,8 +45,10 @@ pub(crate) async fn runs(call: Call) -> Result<Response, Failure> {
 }
 
 pub(crate) async fn workflows(call: Call) -> Result<Response, Failure> {
-    let known = call.engine().workflows().await?;
-    let types = known.into_iter().map(|known| TypeView {
+    let known = call.engine().workflows().await?.into_iter();
+    let limits = call.caller.limits();
+    let known = known.filter(|known| limits.reaches_workflow(known.workflow.as_str()));
+    let types = known.map(|known| TypeView {
         workflow: known.workflow,
         newest: known.newest,
         offered: known.offered.map(|range| range.into_inner()),

@@ -16,9 +16,9 @@ use crate::auth::{Requirement, RunAction};
 use crate::route::Route;
 
 const START: Requirement = Requirement::Scopes(&[Scope::Start]);
-const OPERATE: Requirement = Requirement::Scopes(&[Scope::Operate]);
-/// The creator of a fork can read the content of its source.
-const FORK: Requirement = Requirement::Scopes(&[Scope::Operate, Scope::Read]);
+const OPERATE_SOME: Requirement = Requirement::Scopes(&[Scope::Operate]);
+const OPERATE: Requirement = Requirement::Run(RunAction::Operate);
+const FORK: Requirement = Requirement::Run(RunAction::Fork);
 const READ_ALL: Requirement = Requirement::Scopes(&[Scope::Read]);
 const READ: Requirement = Requirement::Run(RunAction::Read);
 const SEND: Requirement = Requirement::Run(RunAction::Send);
@@ -55,7 +55,7 @@ fn runs() -> Vec<Route<WorkflowRoutes>> {
             .summary("Delete a run with all its generations. A run in progress is terminated first")
             .parameters(control::DELETE_PARAMETERS)
             .returns::<ControlAnswer>(200, "The outcome."),
-        Route::post("/bulk", OPERATE, bulk::bulk)
+        Route::post("/bulk", OPERATE_SOME, bulk::bulk)
             .summary("Apply one verb to many runs")
             .accepts::<BulkRequest>()
             .returns::<BulkReport>(200, "The outcome for each run.")

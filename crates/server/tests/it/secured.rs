@@ -45,12 +45,7 @@ struct Site {
 
 async fn site() -> Site {
     let engine = engine_on(&store()).await;
-    let admin = CreateKey {
-        name: "ops".to_owned(),
-        scopes: vec![Scope::Admin],
-        workflows: Vec::new(),
-        reaches: Vec::new(),
-    };
+    let admin = CreateKey::new("ops", [Scope::Admin]);
     let admin = Keys::of(&engine).create(admin, None).await.unwrap();
     let certificates = certificates();
     let mut connections = Connections::default();
@@ -90,12 +85,7 @@ fn code(refused: Result<String, CallError>) -> Option<ErrorCode> {
 async fn keys_are_created_used_and_revoked_over_tls() {
     let site = site().await;
     let admin = site.with(&site.admin);
-    let request = CreateKey {
-        name: "writer".to_owned(),
-        scopes: vec![Scope::Send],
-        workflows: Vec::new(),
-        reaches: Vec::new(),
-    };
+    let request = CreateKey::new("writer", [Scope::Send]);
     let created: CreatedKey = admin.post("keys", &request).await.unwrap();
     assert_eq!(created.view.created_by.as_deref(), Some("ops"));
     let listed: KeyList = admin.get("keys").await.unwrap();

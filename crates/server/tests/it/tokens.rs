@@ -39,12 +39,7 @@ struct Site {
 async fn site() -> Site {
     let engine = Engine::in_memory().workflows(Workflows::new().function("patient", patient));
     let engine = engine.start().await.unwrap();
-    let request = CreateKey {
-        name: "backend".to_owned(),
-        scopes: vec![Scope::Read, Scope::Send],
-        workflows: Vec::new(),
-        reaches: Vec::new(),
-    };
+    let request = CreateKey::new("backend", [Scope::Read, Scope::Send]);
     let key = Keys::of(&engine).create(request, None).await.unwrap();
     let app = router(&engine, Options::default());
     let address = listen(app, Connections::default()).await;
@@ -69,6 +64,7 @@ impl Site {
             view: View::Client,
             rpcs: Vec::new(),
             events: vec!["note".to_owned()],
+            subject: None,
             lifetime: None,
         };
         change(&mut request);
@@ -141,6 +137,30 @@ async fn a_token_sends_what_it_names_by_api_and_by_journal() {
     site.engine.shutdown().await;
 }
 
+// B441
+#[tokio::test]
+async fn the_journal_names_the_subject_of_a_token() {
+    let site = site().await;
+    let ada = site.token(|request| request.subject = Some("Ada".to_owned()));
+    let browser = site.with(&ada.await.token);
+    let event = "workflows/mine/events/note";
+    browser.post::<Value>(event, &json!(1)).await.unwrap();
+    let record = json!({"type": "workflow:event", "value": {"name": "note", "payload": 1}});
+    let journal = "v1/stream/workflows/mine";
+    browser.post::<()>(journal, &record).await.unwrap();
+    let run = site.engine.run("mine").await.unwrap();
+    let timeline = run.timeline().await.unwrap();
+    let actors = timeline.iter().filter_map(|line| line.by.as_deref());
+    assert_eq!(actors.collect::<Vec<_>>(), ["Ada", "Ada"]);
+    for wrong in [String::new(), "a\nb".to_owned(), "x".repeat(10_000)] {
+        let body = json!({"run": "mine", "subject": wrong});
+        let minted = site.backend.post::<Value>("tokens", &body).await;
+        let code = minted.unwrap_err().code();
+        assert_eq!(code, Some(ErrorCode::InvalidOptions), "{wrong:?}");
+    }
+    site.engine.shutdown().await;
+}
+
 #[tokio::test]
 async fn a_modified_token_is_rejected() {
     let site = site().await;
@@ -204,12 +224,7 @@ async fn revoking_a_key_revokes_its_tokens() {
 #[tokio::test]
 async fn a_token_cannot_exceed_the_rights_of_its_creator() {
     let site = site().await;
-    let request = CreateKey {
-        name: "reader".to_owned(),
-        scopes: vec![Scope::Read],
-        workflows: Vec::new(),
-        reaches: Vec::new(),
-    };
+    let request = CreateKey::new("reader", [Scope::Read]);
     let reader = Keys::of(&site.engine).create(request, None).await.unwrap();
     let reader = site.with(&reader.key);
     let mint = async |connection: &Connection, body: Value| {

@@ -31,10 +31,9 @@ impl Workers {
     async fn key_reaching(&self, workflows: &[&str], reaches: &[&str]) -> String {
         let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
         let request = CreateKey {
-            name: workflows.join("-"),
-            scopes: vec![Scope::Work],
             workflows: owned(workflows),
             reaches: owned(reaches),
+            ..CreateKey::new(workflows.join("-"), [Scope::Work])
         };
         self.keys.create(request, None).await.unwrap().key
     }
