@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use everstep_inspect::Why;
 use everstep_model::{
-    Control, Entry, Location, Record, RecordNumber, RpcId, RunId, StreamNumber, limits,
+    Control, Entry, Generation, Location, Record, RecordNumber, RpcId, RunId, StreamNumber, limits,
 };
 use everstep_store::{Bus, Count, ListPage, ListQuery, RpcRow, RunRow, Store, Subscription};
 
@@ -123,12 +123,31 @@ impl Engine {
 
     /// Returns a run with the state that follows from its journal.
     pub async fn inspect(&self, run: &RunId) -> Result<RunInfo, ReadError> {
-        self.core.requests.inspect(run).await
+        self.core.requests.inspect(run, None).await
+    }
+
+    /// Returns a generation of a run with the state that follows from its journal.
+    pub async fn inspect_generation(
+        &self,
+        run: &RunId,
+        generation: Generation,
+    ) -> Result<RunInfo, ReadError> {
+        self.core.requests.inspect(run, Some(generation)).await
     }
 
     /// Returns the whole journal of a run.
     pub async fn journal(&self, run: &RunId) -> Result<Vec<Entry>, ReadError> {
-        let journal = self.core.requests.journal(run).await;
+        let journal = self.core.requests.journal(run, None).await;
+        journal.map(|(_, journal)| journal)
+    }
+
+    /// Returns the whole journal of a generation of a run.
+    pub async fn journal_of_generation(
+        &self,
+        run: &RunId,
+        generation: Generation,
+    ) -> Result<Vec<Entry>, ReadError> {
+        let journal = self.core.requests.journal(run, Some(generation)).await;
         journal.map(|(_, journal)| journal)
     }
 

@@ -54,6 +54,23 @@ impl Node {
         found.ok_or_else(|| UnknownRun(run.clone()).into())
     }
 
+    /// Returns a generation of a run, by default the latest.
+    pub(crate) async fn find_any(
+        &self,
+        run: &RunId,
+        generation: Option<Generation>,
+    ) -> Result<(Head, RunRow), ReadError> {
+        let Some(generation) = generation else {
+            return self.find(run).await;
+        };
+        let head = self.generation(run, generation).await?;
+        let found = head.and_then(|head| {
+            let row = head.run.as_deref()?.clone();
+            Some((head, row))
+        });
+        found.ok_or_else(|| UnknownRun(run.clone()).into())
+    }
+
     /// Returns the latest generation of a run, and fails if the request names another one. A commit
     /// to its stream is refused once that generation is closed, because the next one has its own
     /// stream.

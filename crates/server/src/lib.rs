@@ -28,6 +28,7 @@ mod rfc3339;
 mod route;
 mod router;
 mod routes;
+mod run_address;
 mod serve;
 mod services;
 mod stalling;

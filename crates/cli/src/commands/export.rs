@@ -19,8 +19,8 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Export {
-    /// ID of the run
-    #[arg(value_parser = values::run_id)]
+    /// ID of the run, or of one of its generations, such as order-7@1
+    #[arg(value_parser = values::run)]
     run: String,
     /// Output file [default: stdout]
     #[arg(long, value_name = "FILE")]

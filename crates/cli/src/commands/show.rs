@@ -20,6 +20,7 @@ const EXAMPLES: &str = "\
 Examples:
   everstep show order-7
   everstep show order-7 --wait              wait for its end; exit code 8 if it did not complete
+  everstep show order-7@1                   the first generation of a run that was restarted
   everstep show order-7 --json | jq .steps";
 
 #[derive(Args, Debug)]

@@ -54,7 +54,8 @@ async fn follow(arguments: &Tail, run: &RunView, context: &Context) -> anyhow::R
         _ => 0,
     };
     loop {
-        let id = segment(run.id.as_str());
+        // This generation, even if the run is restarted meanwhile.
+        let id = segment(&format!("{}@{}", run.id, run.generation));
         let timeline = Call::get(format!("workflows/{id}/timeline?from={from}"));
         let lines = reconnect::send(context, &timeline).await?;
         for line in lines.json::<Vec<Box<RawValue>>>()? {

@@ -187,3 +187,38 @@ fn an_order_is_undone_when_it_fails_or_is_cancelled() {
         assert_eq!(undone(&server, run), ["reserve:0", "charge:0"]);
     }
 }
+
+// B569
+#[test]
+fn earlier_generations_can_be_inspected() {
+    let server = server();
+    let start = ["start", "hello", r#"{"name":"!"}"#, "--id", "h", "--wait"];
+    assert_eq!(server.run(&start).status.code(), Some(8));
+    let first = server.output(&["timeline", "h", "--json"]);
+    server.output(&["restart", "h", "--reason", "once more"]);
+    assert_eq!(server.run(&["show", "h", "--wait"]).status.code(), Some(8));
+    for (run, generation) in [("h@1", 1), ("h@2", 2), ("h", 2)] {
+        let shown = server.json(&["show", run]);
+        assert_eq!(
+            (&shown["id"], &shown["generation"]),
+            (&"h".into(), &generation.into())
+        );
+        assert_eq!(shown["status"], "failed");
+    }
+    assert_eq!(server.output(&["timeline", "h@1", "--json"]), first);
+    assert_ne!(server.output(&["timeline", "h", "--json"]), first);
+    let tailed = server.run(&["tail", "h@1", "--json"]);
+    assert_eq!(tailed.status.code(), Some(8));
+    assert_eq!(crate::stdout(&tailed), first);
+    assert!(server.output(&["shape", "h@1"]).contains("find-address"));
+    assert_eq!(
+        server.output(&["export", "h@1"]).lines().count(),
+        first.lines().count()
+    );
+    assert_eq!(server.output(&["status", "h@1"]), "failed\n");
+    let waited = server.run(&["show", "h@1", "--wait"]);
+    assert_eq!(waited.status.code(), Some(8));
+    for unknown in ["h@3", "nothing@1"] {
+        assert_eq!(server.run(&["show", unknown]).status.code(), Some(6));
+    }
+}

@@ -1,7 +1,7 @@
 //! Reads runs: one run, and why a run makes no progress.
 
 use everstep_inspect::{Overview, Why, why};
-use everstep_model::{Entry, RecordNumber, RunId};
+use everstep_model::{Entry, Generation, RecordNumber, RunId};
 use everstep_store::RunRow;
 
 use super::handler::Requests;
@@ -19,22 +19,31 @@ pub struct RunInfo {
 }
 
 impl Requests {
-    pub(crate) async fn inspect(&self, run: &RunId) -> Result<RunInfo, ReadError> {
-        let (row, journal) = self.journal(run).await?;
+    /// Returns a generation of a run, by default the latest.
+    pub(crate) async fn inspect(
+        &self,
+        run: &RunId,
+        generation: Option<Generation>,
+    ) -> Result<RunInfo, ReadError> {
+        let (row, journal) = self.journal(run, generation).await?;
         Ok(RunInfo {
             row,
             overview: Overview::of(&journal),
         })
     }
 
-    pub(crate) async fn journal(&self, run: &RunId) -> Result<(RunRow, Vec<Entry>), ReadError> {
-        let (head, row) = self.parts.node.find(run).await?;
+    pub(crate) async fn journal(
+        &self,
+        run: &RunId,
+        generation: Option<Generation>,
+    ) -> Result<(RunRow, Vec<Entry>), ReadError> {
+        let (head, row) = self.parts.node.find_any(run, generation).await?;
         let journal = self.parts.node.read_journal(head.number, RecordNumber(0));
         Ok((row, journal.await?))
     }
 
     pub(crate) async fn why(&self, run: &RunId) -> Result<Why, ReadError> {
-        let RunInfo { row, overview } = self.inspect(run).await?;
+        let RunInfo { row, overview } = self.inspect(run, None).await?;
         // A node without the role `worker` does not know which workers exist.
         let Parts { node, workers, .. } = &*self.parts;
         let offered =

@@ -13,6 +13,7 @@ use super::caller::Caller;
 use super::requirement::RunAction;
 use super::run_token::RunToken;
 use crate::failure::Failure;
+use crate::run_address;
 use crate::stream_protocol::{CLOSED, FORKED_FROM, RESERVED, is_journal};
 
 /// What a request requires, derived from its route and address.
@@ -179,7 +180,8 @@ pub(crate) async fn check_reach(engine: &Engine, caller: &Caller, id: &str) -> R
         return Ok(());
     }
     // A run that does not exist yet may belong to any workflow.
-    let row = engine.row(&RunId::new(id)?).await?;
+    let (run, _) = run_address::parse(id)?;
+    let row = engine.row(&run).await?;
     match limits.reaches_workflow(row.workflow.as_str()) {
         true => Ok(()),
         false => Err(unreached("run")),

@@ -31,13 +31,22 @@ pub(crate) async fn why(call: Call) -> Result<Response, Failure> {
     Ok(respond(StatusCode::OK, &view))
 }
 
+/// Reads the journal of the generation that the path names, by default the latest.
+async fn whole_journal(call: &Call) -> Result<Vec<Entry>, Failure> {
+    let engine = call.engine();
+    Ok(match call.run_and_generation()? {
+        (run, Some(generation)) => engine.journal_of_generation(&run, generation).await?,
+        (run, None) => engine.journal(&run).await?,
+    })
+}
+
 pub(crate) const TIMELINE_PARAMETERS: &[Parameter] = parameters! {
     "from": Count(0, u32::MAX), "The number of the first record; 0 by default.";
 };
 
 pub(crate) async fn timeline(call: Call) -> Result<Response, Failure> {
     let from = call.parameters(TIMELINE_PARAMETERS)?.count("from")?;
-    let mut lines = timeline_of(&call.engine().journal(&call.run()?).await?);
+    let mut lines = timeline_of(&whole_journal(&call).await?);
     if let Some(from) = from {
         lines.retain(|line| line.number.0 >= from as u64);
     }
@@ -48,7 +57,7 @@ pub(crate) async fn timeline(call: Call) -> Result<Response, Failure> {
 }
 
 pub(crate) async fn shape(call: Call) -> Result<Response, Failure> {
-    let shape = shape_of(&call.engine().journal(&call.run()?).await?);
+    let shape = shape_of(&whole_journal(&call).await?);
     Ok(match call.prefers("application/json") {
         true => respond(StatusCode::OK, &shape),
         false => no_store(StatusCode::OK, MERMAID, to_mermaid(&shape)),
@@ -68,7 +77,7 @@ pub(crate) async fn journal(call: Call) -> Result<Response, Failure> {
     let (journal, has_ended) = match parameters.duration("wait")? {
         Some(timeout) => tail(&call, from, timeout).await?,
         None => {
-            let mut journal = call.engine().journal(&call.run()?).await?;
+            let mut journal = whole_journal(&call).await?;
             journal.retain(|entry| entry.number >= from);
             (journal, false)
         }

@@ -18,6 +18,7 @@ use crate::failure::Failure;
 use crate::json;
 use crate::parameters::{Parameter, Parameters};
 use crate::permits::{WaitPermit, WaitPermits};
+use crate::run_address;
 use crate::stream_protocol::PREFIX;
 
 /// The header with the percent-encoded name of the actor.
@@ -116,6 +117,11 @@ impl Call {
                 Ok(Some(run_id(&format!("{prefix}{a:016x}{b:016x}"))?))
             }
         }
+    }
+
+    /// Returns the run and, if the path names one as `{id}@{n}`, its generation.
+    pub(crate) fn run_and_generation(&self) -> Result<(RunId, Option<Generation>), Failure> {
+        Ok(run_address::parse(self.path_parameter("id"))?)
     }
 
     /// Returns the actor and the reason, for the journal.

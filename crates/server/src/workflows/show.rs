@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use everstep_engine::RunInfo;
 use everstep_inspect::{Overview, StepView as Step};
-use everstep_model::{Location, Name, Payload, StepStatus, Timestamp};
+use everstep_model::{Generation, Location, Name, Payload, RunId, StepStatus, Timestamp};
 use everstep_protocol::workflow::{RpcView, RunView, StepView, WaitKind, WaitView};
 
 use super::call::Call;
@@ -17,15 +17,37 @@ pub(crate) const PARAMETERS: &[Parameter] = parameters! {
 };
 
 pub(crate) async fn show(call: Call) -> Result<Response, Failure> {
-    let run = call.run()?;
+    let (run, generation) = call.run_and_generation()?;
     let parameters = call.parameters(PARAMETERS)?;
     if let Some(timeout) = parameters.duration("wait")? {
-        let ended = call.wait(timeout, call.engine().ended(&run, None)).await?;
-        ended.transpose()?;
+        // An earlier generation has ended, and the run may go on in a later one.
+        let has_ended = match generation {
+            Some(_) => inspect(&call, &run, generation)
+                .await?
+                .row
+                .status
+                .is_terminal(),
+            None => false,
+        };
+        if !has_ended {
+            let ended = call.wait(timeout, call.engine().ended(&run, None)).await?;
+            ended.transpose()?;
+        }
     }
-    let info = call.engine().inspect(&run).await?;
+    let info = inspect(&call, &run, generation).await?;
     let stream = call.stream(&info.row.id, info.row.generation);
     Ok(respond(StatusCode::OK, &view(info, stream)))
+}
+
+async fn inspect(
+    call: &Call,
+    run: &RunId,
+    generation: Option<Generation>,
+) -> Result<RunInfo, Failure> {
+    Ok(match generation {
+        Some(generation) => call.engine().inspect_generation(run, generation).await?,
+        None => call.engine().inspect(run).await?,
+    })
 }
 
 fn view(info: RunInfo, stream: String) -> RunView {
