@@ -1,6 +1,6 @@
 //! Canonical workflows with joins, races, switches and children.
 
-use everstep::{Ctx, Engine, Error, Payload, Result, Retry, hours};
+use everstep::{AnyEvent, Ctx, Engine, Error, Payload, Result, Retry, hours};
 
 use crate::assertions::{AssertionFailed, returns, same};
 use crate::clients::{Ping, run, send};
@@ -13,7 +13,7 @@ impl Canonical for JoinsWithinJoins {
     const NAME: &'static str = "joins_within_joins";
     type Output = u32;
 
-    async fn run(ctx: Ctx, outside: Outside) -> Result<u32> {
+    async fn run(ctx: Ctx<AnyEvent>, outside: Outside) -> Result<u32> {
         let outside = &outside;
         let (a, b) = ctx
             .join("outer")
@@ -48,7 +48,7 @@ impl Canonical for ARaceOfAStepAnEventAndATimer {
     const NAME: &'static str = "a_race_of_a_step_an_event_and_a_timer";
     type Output = (String, u32);
 
-    async fn run(ctx: Ctx, outside: Outside) -> Result<(String, u32)> {
+    async fn run(ctx: Ctx<AnyEvent>, outside: Outside) -> Result<(String, u32)> {
         let won = ctx
             .race("first")
             .branch("fails", |ctx| async move {
@@ -83,7 +83,7 @@ impl Canonical for ASwitchWhoseValueIsNotTheSameTwice {
     const NAME: &'static str = "a_switch_whose_value_is_not_the_same_twice";
     type Output = u32;
 
-    async fn run(ctx: Ctx, outside: Outside) -> Result<u32> {
+    async fn run(ctx: Ctx<AnyEvent>, outside: Outside) -> Result<u32> {
         let outside = &outside;
         // Every execution computes the choice again, but only the first durable choice counts.
         let value = if outside.is_quiet() { "first" } else { "later" };
@@ -117,7 +117,7 @@ impl Canonical for ChildrenThatSucceedAndFail {
     const NAME: &'static str = "children_that_succeed_and_fail";
     type Output = u32;
 
-    async fn run(ctx: Ctx, outside: Outside) -> Result<u32> {
+    async fn run(ctx: Ctx<AnyEvent>, outside: Outside) -> Result<u32> {
         let mut sum = 0;
         for n in 1..=3_u32 {
             let child = ctx.child_by_name("child", Payload::from_value(&n)?);
@@ -133,7 +133,7 @@ impl Canonical for ChildrenThatSucceedAndFail {
     fn define<R: Registry>(registry: R, outside: &Outside) -> R {
         let (outside, child) = (outside.clone(), outside.clone());
         registry
-            .function("child", move |ctx: Ctx, n: u32| {
+            .function("child", move |ctx: Ctx<AnyEvent>, n: u32| {
                 let outside = child.clone();
                 async move {
                     let n = outside.step(&ctx, &format!("child {n}"), n).await?;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use everstep::schemars::{self, JsonSchema};
 use everstep::{Engine, Event, Payload, RunHandle, RunStatus, millis};
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +15,7 @@ const LOOKS_MAX: u32 = 200;
 /// The maximum delay between two polls.
 const CHECK_INTERVAL_MAX: Duration = Duration::from_secs(1);
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Ping(pub(crate) u32);
 
 impl Event for Ping {

@@ -1,7 +1,9 @@
 //! Canonical workflows with requests of operators: pause, cancel with rollback, skip, recover and
 //! fork.
 
-use everstep::{Ctx, Engine, Error, Result, RunHandle, RunStatus, WaitError, hours, millis};
+use everstep::{
+    AnyEvent, Ctx, Engine, Error, Result, RunHandle, RunStatus, WaitError, hours, millis,
+};
 
 use crate::assertions::{AssertionFailed, returns, same};
 use crate::clients::{Patience, Ping, reach, run};
@@ -14,7 +16,7 @@ impl Canonical for APauseAndAResume {
     const NAME: &'static str = "a_pause_and_a_resume";
     type Output = u32;
 
-    async fn run(ctx: Ctx, outside: Outside) -> Result<u32> {
+    async fn run(ctx: Ctx<AnyEvent>, outside: Outside) -> Result<u32> {
         outside.step(&ctx, "a", 1).await?;
         ctx.sleep("nap", millis(20)).await?;
         outside.step(&ctx, "b", 2).await
@@ -39,7 +41,7 @@ impl Canonical for ACancellationWithRollback {
     const NAME: &'static str = "a_cancellation_with_rollback";
     type Output = u32;
 
-    async fn run(ctx: Ctx, outside: Outside) -> Result<u32> {
+    async fn run(ctx: Ctx<AnyEvent>, outside: Outside) -> Result<u32> {
         outside.undoable(&ctx, "a").await?;
         outside.undoable(&ctx, "b").await?;
         ctx.event::<Ping>().await?;
@@ -70,7 +72,7 @@ impl Canonical for AStepThatIsSkippedARunThatIsRecoveredAndItsFork {
     const NAME: &'static str = "a_step_that_is_skipped_a_run_that_is_recovered_and_its_fork";
     type Output = u32;
 
-    async fn run(ctx: Ctx, outside: Outside) -> Result<u32> {
+    async fn run(ctx: Ctx<AnyEvent>, outside: Outside) -> Result<u32> {
         let a = outside.step(&ctx, "a", 1).await?;
         let b: u32 = ctx
             .step("stuck", || async {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use everstep::{Ctx, Error, Result};
+use everstep::{AnyEvent, Ctx, Error, Result};
 use futures_util::future::BoxFuture;
 
 type Sleep = Box<dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Sync>;
@@ -69,7 +69,7 @@ impl Outside {
     }
 
     /// Executes a step with one effect.
-    pub(crate) async fn step(&self, ctx: &Ctx, name: &str, value: u32) -> Result<u32> {
+    pub(crate) async fn step(&self, ctx: &Ctx<AnyEvent>, name: &str, value: u32) -> Result<u32> {
         ctx.step(name, || self.act(name, value)).await
     }
 
@@ -79,7 +79,7 @@ impl Outside {
     }
 
     /// Executes a step with one effect that can be undone.
-    pub(crate) async fn undoable(&self, ctx: &Ctx, name: &'static str) -> Result<u32> {
+    pub(crate) async fn undoable(&self, ctx: &Ctx<AnyEvent>, name: &'static str) -> Result<u32> {
         let outside = self.clone();
         ctx.step(name, || self.act(name, 1))
             .undo(move |_| async move {

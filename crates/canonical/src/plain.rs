@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use everstep::{Ctx, Engine, Error, Result, Retry, millis};
+use everstep::{AnyEvent, Ctx, Engine, Error, Result, Retry, millis};
 
 use crate::assertions::{AssertionFailed, returns};
 use crate::clients::run;
@@ -15,7 +15,7 @@ impl Canonical for StepsThatAreRetriedAndSleeps {
     const NAME: &'static str = "steps_that_are_retried_and_sleeps";
     type Output = u32;
 
-    async fn run(ctx: Ctx, outside: Outside) -> Result<u32> {
+    async fn run(ctx: Ctx<AnyEvent>, outside: Outside) -> Result<u32> {
         let a = outside.step(&ctx, "a", 1).await?;
         let b = ctx
             .step_with("b", |step| {
@@ -46,7 +46,7 @@ impl Canonical for EarlyResultsAndFencedSteps {
     const NAME: &'static str = "early_results_and_fenced_steps";
     type Output = u32;
 
-    async fn run(ctx: Ctx, outside: Outside) -> Result<u32> {
+    async fn run(ctx: Ctx<AnyEvent>, outside: Outside) -> Result<u32> {
         let early = ctx.step("early", || outside.act("early", 1)).ephemeral();
         let early = early.await?;
         let fenced = ctx.step("fenced", || outside.act("fenced", 10)).fenced();
@@ -68,7 +68,7 @@ impl Canonical for ALoopThatForgetsItsPast {
     const NAME: &'static str = "a_loop_that_forgets_its_past";
     type Output = u32;
 
-    async fn run(ctx: Ctx, outside: Outside) -> Result<u32> {
+    async fn run(ctx: Ctx<AnyEvent>, outside: Outside) -> Result<u32> {
         let outside = &outside;
         let sum = ctx.repeat("sum", (0_u32, 0_u32), |ctx, (n, sum)| async move {
             if n == 6 {

@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use everstep::journal::Body;
-use everstep::{Ctx, Engine, Error, Payload, Result, RunHandle};
+use everstep::{AnyEvent, Ctx, Engine, Error, Payload, Result, RunHandle};
 
 use crate::assertions::{AssertionFailed, fails, same};
 use crate::clients::run;
@@ -19,7 +19,7 @@ impl Canonical for ARollbackThroughALoopAndAJoin {
     const NAME: &'static str = "a_rollback_through_a_loop_and_a_join";
     type Output = ();
 
-    async fn run(ctx: Ctx, outside: Outside) -> Result<()> {
+    async fn run(ctx: Ctx<AnyEvent>, outside: Outside) -> Result<()> {
         let outside = &outside;
         outside.undoable(&ctx, "a").await?;
         ctx.repeat("twice", 0_u32, |ctx, n| async move {
@@ -54,7 +54,7 @@ impl Canonical for ARollbackThroughChildren {
     const NAME: &'static str = "a_rollback_through_children";
     type Output = ();
 
-    async fn run(ctx: Ctx, outside: Outside) -> Result<()> {
+    async fn run(ctx: Ctx<AnyEvent>, outside: Outside) -> Result<()> {
         outside.undoable(&ctx, "a").await?;
         for name in ["b", "c"] {
             let undone = outside.clone();
@@ -72,7 +72,7 @@ impl Canonical for ARollbackThroughChildren {
     fn define<R: Registry>(registry: R, outside: &Outside) -> R {
         let (outside, child) = (outside.clone(), outside.clone());
         registry
-            .function("child", move |ctx: Ctx, name: String| {
+            .function("child", move |ctx: Ctx<AnyEvent>, name: String| {
                 let outside = child.clone();
                 async move {
                     outside.step(&ctx, &name, 1).await?;
@@ -97,7 +97,7 @@ impl Canonical for ThePointOfNoReturnAndAnExplicitRollback {
     const NAME: &'static str = "the_point_of_no_return_and_an_explicit_rollback";
     type Output = ();
 
-    async fn run(ctx: Ctx, outside: Outside) -> Result<()> {
+    async fn run(ctx: Ctx<AnyEvent>, outside: Outside) -> Result<()> {
         outside.undoable(&ctx, "a").await?;
         ctx.rollback().await?;
         outside.undoable(&ctx, "b").await?;

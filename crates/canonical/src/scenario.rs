@@ -4,8 +4,9 @@
 use std::fmt;
 use std::pin::Pin;
 
+use everstep::schemars::JsonSchema;
 use everstep::testing::{Recording, ReplayError, replay_check_function};
-use everstep::{Ctx, Engine, EngineBuilder, Result, Workflows};
+use everstep::{AnyEvent, Ctx, Engine, EngineBuilder, Result, Workflows};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -36,9 +37,12 @@ impl fmt::Debug for Scenario {
 /// The parts of a scenario.
 pub(crate) trait Canonical: 'static {
     const NAME: &'static str;
-    type Output: Serialize + Send + 'static;
+    type Output: Serialize + JsonSchema + Send + 'static;
 
-    fn run(ctx: Ctx, outside: Outside) -> impl Future<Output = Result<Self::Output>> + Send;
+    fn run(
+        ctx: Ctx<AnyEvent>,
+        outside: Outside,
+    ) -> impl Future<Output = Result<Self::Output>> + Send;
 
     /// Registers the workflow and those it needs.
     fn define<R: Registry>(registry: R, outside: &Outside) -> R {
@@ -105,19 +109,19 @@ pub trait Registry: Sized {
     #[must_use]
     fn function<F, I, O, Fut>(self, name: &str, function: F) -> Self
     where
-        F: Fn(Ctx, I) -> Fut + Send + Sync + 'static,
+        F: Fn(Ctx<AnyEvent>, I) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<O>> + Send + 'static,
-        I: DeserializeOwned + Send + 'static,
-        O: Serialize + Send + 'static;
+        I: DeserializeOwned + JsonSchema + Send + 'static,
+        O: Serialize + JsonSchema + Send + 'static;
 }
 
 impl Registry for EngineBuilder {
     fn function<F, I, O, Fut>(self, name: &str, function: F) -> Self
     where
-        F: Fn(Ctx, I) -> Fut + Send + Sync + 'static,
+        F: Fn(Ctx<AnyEvent>, I) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<O>> + Send + 'static,
-        I: DeserializeOwned + Send + 'static,
-        O: Serialize + Send + 'static,
+        I: DeserializeOwned + JsonSchema + Send + 'static,
+        O: Serialize + JsonSchema + Send + 'static,
     {
         self.workflows(Workflows::new().function(name, function))
     }
@@ -133,10 +137,10 @@ pub struct ReplayRegistry {
 impl Registry for ReplayRegistry {
     fn function<F, I, O, Fut>(mut self, name: &str, function: F) -> Self
     where
-        F: Fn(Ctx, I) -> Fut + Send + Sync + 'static,
+        F: Fn(Ctx<AnyEvent>, I) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<O>> + Send + 'static,
-        I: DeserializeOwned + Send + 'static,
-        O: Serialize + Send + 'static,
+        I: DeserializeOwned + JsonSchema + Send + 'static,
+        O: Serialize + JsonSchema + Send + 'static,
     {
         if name == self.workflow {
             let replayed = replay_check_function(name, function, self.recording.clone());

@@ -1,6 +1,7 @@
 //! Canonical workflows with events, rpcs and messages between runs.
 
-use everstep::{Ctx, Engine, Event, Payload, Request, Result, Rpc, hours};
+use everstep::schemars::{self, JsonSchema};
+use everstep::{AnyEvent, Ctx, Engine, Event, Payload, Request, Result, Rpc, hours};
 use serde::{Deserialize, Serialize};
 
 use crate::assertions::{AssertionFailed, returns, same};
@@ -8,7 +9,7 @@ use crate::clients::{Patience, Ping, run, send};
 use crate::outside::Outside;
 use crate::scenario::{Canonical, Registry, WORKFLOW};
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Add(u32);
 
 impl Event for Add {
@@ -25,7 +26,7 @@ impl Canonical for EventsThatComeEarlyInBatchesAndWithAnAnswer {
     const NAME: &'static str = "events_that_come_early_in_batches_and_with_an_answer";
     type Output = (u32, bool);
 
-    async fn run(ctx: Ctx, outside: Outside) -> Result<(u32, bool)> {
+    async fn run(ctx: Ctx<AnyEvent>, outside: Outside) -> Result<(u32, bool)> {
         outside.step(&ctx, "a", 0).await?;
         let mut sum = 0;
         while sum < 6 {
@@ -50,7 +51,7 @@ impl Canonical for EventsThatComeEarlyInBatchesAndWithAnAnswer {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct HowMany;
 
 impl Rpc for HowMany {
@@ -64,7 +65,7 @@ impl Canonical for AQuestionThatIsAnsweredTwice {
     const NAME: &'static str = "a_question_that_is_answered_twice";
     type Output = u32;
 
-    async fn run(ctx: Ctx, outside: Outside) -> Result<u32> {
+    async fn run(ctx: Ctx<AnyEvent>, outside: Outside) -> Result<u32> {
         outside.step(&ctx, "a", 0).await?;
         let many = ctx.rpc(HowMany).timeout(hours(5)).await?.unwrap_or(0);
         outside.step(&ctx, "b", many).await
@@ -75,9 +76,9 @@ impl Canonical for AQuestionThatIsAnsweredTwice {
         let mut patience = Patience::default();
         while !run.status().await?.is_terminal() {
             if let Some(question) = run.inspect().await?.overview.rpcs.first() {
-                run.answer(&question.rpc_id, &7).await?;
+                run.answer::<HowMany>(&question.rpc_id, &7).await?;
                 // Only the first answer counts. Others are rejected because the rpc is closed.
-                let _ = run.answer(&question.rpc_id, &8).await;
+                let _ = run.answer::<HowMany>(&question.rpc_id, &8).await;
                 break;
             }
             patience.wait(&run, &outside).await?;
@@ -93,7 +94,7 @@ impl Canonical for AMessageToAnotherRun {
     const NAME: &'static str = "a_message_to_another_run";
     type Output = u32;
 
-    async fn run(ctx: Ctx, outside: Outside) -> Result<u32> {
+    async fn run(ctx: Ctx<AnyEvent>, outside: Outside) -> Result<u32> {
         for n in 1..=2 {
             let n = outside.step(&ctx, &format!("s{n}"), n).await?;
             ctx.send_by_name("to", Ping::NAME, Payload::from_value(&Ping(n))?)?;
@@ -104,7 +105,7 @@ impl Canonical for AMessageToAnotherRun {
     fn define<R: Registry>(registry: R, outside: &Outside) -> R {
         let outside = outside.clone();
         registry
-            .function("listener", |ctx: Ctx, (): ()| async move {
+            .function("listener", |ctx: Ctx<AnyEvent>, (): ()| async move {
                 let Ping(first) = ctx.event::<Ping>().await?;
                 let Ping(second) = ctx.event::<Ping>().await?;
                 let none = ctx.try_event::<Ping>().await?;

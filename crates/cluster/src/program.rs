@@ -1,10 +1,11 @@
 //! Random programs with known results: the result of each operation depends only on the run's ID,
 //! the operation's path and the tokens that the client sends, not on time, order or chance.
 
+use everstep::schemars::{self, JsonSchema};
 use everstep_engine::simulation::Rng;
 use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) enum Op {
     /// A step that takes a while and succeeds after this number of failures.
     Step { takes_ms: u64, failures: u32 },
@@ -23,7 +24,7 @@ pub(crate) enum Op {
 }
 
 /// The program of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Program {
     pub(crate) ops: Vec<Op>,
     /// Whether the run fails at the end and undoes its steps.

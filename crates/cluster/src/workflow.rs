@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep::operation::StepContext;
+use everstep::schemars::{self, JsonSchema};
 use everstep::{
     AnyEvent, Ctx, EngineBuilder, Error, Event, Options, Payload, Result, Retry, Workflows, millis,
 };
@@ -20,7 +21,7 @@ use crate::program::{Op, Program, child_id, location, value};
 pub(crate) const PROGRAM: &str = "program";
 
 /// The event that clients send, numbered from 1.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Token(pub(crate) u64);
 
 impl Event for Token {

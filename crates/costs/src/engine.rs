@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use everstep::schemars::{self, JsonSchema};
 use everstep::testing::VirtualRuntime;
 use everstep::{AnyEvent, Ctx, Engine, Error, Event, Payload, Result, Workflows};
 use everstep_store::LocalBus;
@@ -60,7 +61,7 @@ pub(crate) async fn steps(ctx: Ctx<AnyEvent>, count: u32) -> Result<()> {
 }
 
 /// The event that the other workflow waits for.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Go(String);
 
 impl Event for Go {

@@ -77,6 +77,7 @@ pub use stats::Stats;
 pub use tokio_runtime::TokioRuntime;
 pub use workers::{
     Activation, Append, Declares, KnownWorkflow, Message, Offer, Offered, Seat, Then, Worker,
+    check_schema,
 };
 
 #[cfg(test)]

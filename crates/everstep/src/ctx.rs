@@ -13,18 +13,13 @@ use crate::error::{Error, Result};
 use crate::execution::{RunMetadata, Shared};
 use crate::options::invalid;
 
-/// The workflow of a plain function: it accepts every event.
-#[derive(Clone, Copy, Debug)]
-pub struct AnyEvent;
-
-impl<E: Event> Accepts<E> for AnyEvent {}
-
-/// The handle of workflow code to its run. Clones are the same handle.
+/// The handle of workflow code to its run. Clones are the same handle. Its parameter is the workflow, or the interface of a
+/// plain function: see [`Workflows::function`](crate::Workflows::function).
 ///
 /// An operation is called when it is first awaited. Several may be open at once: `tokio::join!` is deterministic,
 /// `tokio::select!` only in its `biased` form.
 // Large type: it has one method for each operation that a workflow can call.
-pub struct Ctx<W = AnyEvent> {
+pub struct Ctx<W = ()> {
     shared: Arc<Shared>,
     scope: Scope,
     workflow: PhantomData<fn() -> W>,
@@ -93,12 +88,13 @@ impl<W> Ctx<W> {
     /// has no effect.
     ///
     /// ```
-    /// # use everstep::{Accepts, Ctx, Event, Result, RunId, Workflow};
+    /// # use everstep::schemars::{self, JsonSchema};
+    /// # use everstep::{Ctx, Event, Result, RunId, Workflow, interface};
     /// # use serde::{Deserialize, Serialize};
-    /// # #[derive(Serialize, Deserialize)]
+    /// # #[derive(Serialize, Deserialize, JsonSchema)]
     /// # struct Approval;
     /// # impl Event for Approval { const NAME: &'static str = "approval"; }
-    /// # #[derive(Serialize, Deserialize)]
+    /// # #[derive(Serialize, Deserialize, JsonSchema)]
     /// # struct Refund;
     /// # impl Event for Refund { const NAME: &'static str = "refund"; }
     /// # struct Payment;
@@ -106,9 +102,10 @@ impl<W> Ctx<W> {
     /// #     const NAME: &'static str = "payment";
     /// #     type Input = ();
     /// #     type Output = ();
+    /// #     type Interface = Payments;
     /// #     async fn run(&self, _: Ctx<Self>, _: ()) -> Result<()> { Ok(()) }
     /// # }
-    /// impl Accepts<Approval> for Payment {}
+    /// interface!(Payments { events: Approval; });
     ///
     /// fn approve(ctx: &Ctx, payment: &RunId) -> Result<()> {
     ///     ctx.send::<Payment, _>(payment, &Approval)
@@ -118,12 +115,13 @@ impl<W> Ctx<W> {
     /// An event that the other workflow does not accept does not compile:
     ///
     /// ```compile_fail,E0277
-    /// # use everstep::{Accepts, Ctx, Event, Result, RunId, Workflow};
+    /// # use everstep::schemars::{self, JsonSchema};
+    /// # use everstep::{Ctx, Event, Result, RunId, Workflow, interface};
     /// # use serde::{Deserialize, Serialize};
-    /// # #[derive(Serialize, Deserialize)]
+    /// # #[derive(Serialize, Deserialize, JsonSchema)]
     /// # struct Approval;
     /// # impl Event for Approval { const NAME: &'static str = "approval"; }
-    /// # #[derive(Serialize, Deserialize)]
+    /// # #[derive(Serialize, Deserialize, JsonSchema)]
     /// # struct Refund;
     /// # impl Event for Refund { const NAME: &'static str = "refund"; }
     /// # struct Payment;
@@ -131,12 +129,13 @@ impl<W> Ctx<W> {
     /// #     const NAME: &'static str = "payment";
     /// #     type Input = ();
     /// #     type Output = ();
+    /// #     type Interface = Payments;
     /// #     async fn run(&self, _: Ctx<Self>, _: ()) -> Result<()> { Ok(()) }
     /// # }
-    /// impl Accepts<Approval> for Payment {}
+    /// interface!(Payments { events: Approval; });
     ///
     /// fn refund(ctx: &Ctx, payment: &RunId) -> Result<()> {
-    ///     ctx.send::<Payment, _>(payment, &Refund) // the trait bound `Payment: Accepts<Refund>` is not satisfied
+    ///     ctx.send::<Payment, _>(payment, &Refund) // `Payment` does not accept the event `Refund`
     /// }
     /// ```
     #[track_caller]

@@ -15,8 +15,8 @@ pub use everstep_model::{InvalidDuration, InvalidName, InvalidRunId, PayloadErro
 pub use everstep_store::StoreError;
 
 pub use crate::client::{
-    AnswerError, ClientError, ControlError, FindError, ReadError, RequestError, SendError,
-    ServerError, StartError, WaitError,
+    AnswerError, ClientError, ControlError, FindError, NextRpcError, ReadError, RequestError,
+    SendError, ServerError, StartError, WaitError,
 };
 pub use crate::engine::OpenError;
 #[cfg(feature = "remote")]
@@ -61,6 +61,7 @@ coded! {
     InvalidName,
     InvalidOptions,
     InvalidRunId,
+    NextRpcError,
     OpenError,
     OtherFork,
     OtherGeneration,

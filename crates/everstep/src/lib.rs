@@ -29,6 +29,7 @@ mod execution;
 #[cfg(doctest)]
 mod guides;
 pub mod inspect;
+mod interface_macro;
 pub mod journal;
 pub mod operation;
 mod options;
@@ -38,9 +39,11 @@ mod remote;
 pub mod testing;
 mod workflow;
 
-pub use client::{Client, Handle, RunHandle, StartError, StartRun, WaitError};
-pub use ctx::{AnyEvent, Ctx};
-pub use declaration::{Accepts, Declare, Event, Request, Rpc};
+pub use client::{Client, Handle, RpcHandle, RunHandle, StartError, StartRun, WaitError};
+pub use ctx::Ctx;
+pub use declaration::{Accepts, AcceptsAny, AnyEvent, Asks, Event, Interface, Request, Rpc};
+#[doc(hidden)]
+pub use declaration::{Declare, Declared};
 pub use engine::{Engine, EngineBuilder};
 pub use error::{Error, Result};
 pub use options::{Options, Retry};
@@ -54,3 +57,6 @@ pub use everstep_model::{
     parse_duration, secs,
 };
 pub use everstep_store::{Bus, Store};
+/// Derives JSON schemas of inputs, outputs, events and rpcs: `use everstep::schemars::{self, JsonSchema}` and
+/// `#[derive(JsonSchema)]` need no dependency of their own.
+pub use schemars;

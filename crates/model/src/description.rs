@@ -17,18 +17,32 @@ pub struct Description {
     /// The JSON schema of the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Payload>,
-    /// The accepted events with their schemas; absent if the workflow accepts any event.
+    /// The accepted events with their schemas, which may be none; absent if the workflow accepts
+    /// any event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<BTreeMap<String, Described>>,
-    /// The rpcs that the workflow calls.
+    /// The rpcs that the workflow makes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub rpcs: BTreeMap<String, Described>,
+    pub rpcs: BTreeMap<String, DescribedRpc>,
     /// The default deadline of its runs, in milliseconds after their creation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline: Option<u64>,
 }
 
-/// The description of an event's payload or of an answer.
+/// The description of an rpc.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DescribedRpc {
+    /// The JSON schema of the arguments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub args: Option<Payload>,
+    /// The JSON schema of the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Payload>,
+}
+
+/// The description of an event's payload.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -42,9 +56,11 @@ impl Description {
     /// Returns all schemas of the description.
     pub fn schemas(&self) -> impl Iterator<Item = &Payload> {
         let events = self.events.iter().flat_map(BTreeMap::values);
-        let described = events.chain(self.rpcs.values());
+        let events = events.filter_map(|event| event.schema.as_ref());
+        let rpcs = self.rpcs.values();
+        let rpcs = rpcs.flat_map(|rpc| rpc.args.iter().chain(&rpc.schema));
         let own = self.input.iter().chain(&self.output);
-        own.chain(described.filter_map(|described| described.schema.as_ref()))
+        own.chain(events).chain(rpcs)
     }
 }
 

@@ -41,7 +41,7 @@ mod trace;
 pub use attribute::{InvalidAttribute, check_attribute};
 pub use codec::{DecodeError, FORMAT_VERSION};
 pub use control::{Control, Verb};
-pub use description::{Described, Description};
+pub use description::{Described, DescribedRpc, Description};
 pub use duration::{InvalidDuration, days, hours, millis, minutes, parse_duration, secs};
 pub use error_code::ErrorCode;
 pub use failure::Failure;

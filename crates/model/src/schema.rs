@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use crate::record::{ParentClose, TimerPurpose};
+use crate::record::{FailureOutcome, ParentClose, TimerPurpose};
 use crate::{
     Generation, Location, Name, Payload, RecordNumber, RpcId, RunId, RunStatus, StepStatus,
-    Timestamp, Verb,
+    Timestamp, TraceParent, Verb,
 };
 
 /// Implements `JsonSchema` with schemas that are repeated where they are used.
@@ -35,6 +35,7 @@ inline_schemas! {
     Location = String::json_schema;
     Name = String::json_schema;
     RpcId = String::json_schema;
+    TraceParent = String::json_schema;
     RunId = String::json_schema;
     Payload = |_| json_schema!({"description": "any JSON value"});
     Timestamp = |_| json_schema!({"type": "string", "format": "date-time"});
@@ -59,6 +60,9 @@ enum_schemas! {
     RunStatus = RunStatus::ALL;
     StepStatus = StepStatus::ALL;
     Verb = Verb::ALL;
+    FailureOutcome = [
+        Self::Retrying, Self::Exhausted, Self::Fatal, Self::TimedOut, Self::RollBack, Self::Cancelled,
+    ];
     ParentClose = [Self::Cancel, Self::Terminate, Self::Abandon];
     // Streams have timers of the purpose `Expiry`, and messages contain only timers of runs.
     TimerPurpose = [

@@ -1,11 +1,12 @@
 //! Random workflows as data: the operations of a program and their results. A program determines
 //! which results its operations can have, so that a result can be checked afterwards.
 
+use everstep::schemars::{self, JsonSchema};
 use everstep_engine::simulation::Rng;
 use serde::{Deserialize, Serialize};
 
 /// How a step is executed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum How {
     Plain,
     /// Its start is durable before it runs.
@@ -31,7 +32,7 @@ impl How {
 
 /// An operation of a program.
 #[allow(missing_docs, reason = "plain data")]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Op {
     /// A step that takes some time, after a number of failures.
     Step {
@@ -109,7 +110,7 @@ pub enum Op {
 
 /// The result of an operation.
 #[allow(missing_docs, reason = "plain data")]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Seen {
     /// The value of a step. None if it failed and the failure is a result.
     Did(Option<String>),

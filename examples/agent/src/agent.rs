@@ -4,7 +4,8 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use everstep::{Accepts, Ctx, Declare, Error, Event, Result, Rpc, Workflow};
+use everstep::schemars::{self, JsonSchema};
+use everstep::{Ctx, Error, Event, Result, Rpc, Workflow, interface};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -26,7 +27,7 @@ pub struct Agent {
 }
 
 /// The outcome of a task.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The model finished.
@@ -39,7 +40,7 @@ pub enum Outcome {
 
 /// The question to the person, as clients see it: the method `approveTool` with a tool and its
 /// arguments.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ApproveTool {
     /// The name of the tool.
     pub tool: String,
@@ -49,7 +50,7 @@ pub struct ApproveTool {
 
 /// The answer: `{"verdict": "reject", "note": "too expensive"}`. The server rejects any other
 /// shape, and the question stays open.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Decision {
     /// Whether the call is approved.
     pub verdict: Verdict,
@@ -59,7 +60,7 @@ pub struct Decision {
 }
 
 /// The decision about a tool call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Execute the call.
@@ -74,7 +75,7 @@ impl Rpc for ApproveTool {
 }
 
 /// An event with which the person stops the agent at any time: `{"reason": "never mind"}`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Stop {
     /// The reason for stopping.
     pub reason: String,
@@ -84,16 +85,18 @@ impl Event for Stop {
     const NAME: &'static str = "stop";
 }
 
-impl Accepts<Stop> for Agent {}
+interface! {
+    pub AgentInterface {
+        events: Stop;
+        rpcs: ApproveTool;
+    }
+}
 
 impl Workflow for Agent {
     const NAME: &'static str = "agent";
     type Input = String;
     type Output = Outcome;
-
-    fn declare(declare: &mut Declare<Self>) {
-        declare.event::<Stop>().rpc::<ApproveTool>();
-    }
+    type Interface = AgentInterface;
 
     async fn run(&self, ctx: Ctx<Self>, task: String) -> Result<Outcome> {
         let conversation = Conversation::about(task);

@@ -92,7 +92,7 @@ async fn answer(run: &Handle<Agent>, question: &RpcRequested) -> Result<(), Fail
         Verdict::Approve => String::new(),
         Verdict::Reject => "the person does not want that".to_owned(),
     };
-    run.answer(&question.rpc_id, &Decision { verdict, note })
+    run.answer::<ApproveTool>(&question.rpc_id, &Decision { verdict, note })
         .await?;
     Ok(())
 }

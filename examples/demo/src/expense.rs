@@ -1,7 +1,8 @@
 //! An expense that needs approval: the run asks a question, shows it to clients, and continues with
 //! the answer or after a timeout.
 
-use everstep::{Ctx, Declare, Result, Rpc, Workflow};
+use everstep::schemars::{self, JsonSchema};
+use everstep::{Ctx, Result, Rpc, Workflow, interface};
 use serde::{Deserialize, Serialize};
 
 use crate::pace::Pace;
@@ -15,7 +16,7 @@ pub struct Expense {
 
 /// The input of a run: `{"amount": 1500, "description": "Team dinner", "submittedBy":
 /// "alice@example.com"}`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExpenseInput {
     /// The amount.
@@ -27,7 +28,7 @@ pub struct ExpenseInput {
 }
 
 /// The result of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExpenseResult {
     /// The outcome.
@@ -39,7 +40,7 @@ pub struct ExpenseResult {
 }
 
 /// The outcome of an expense.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExpenseStatus {
     /// Reimbursed.
@@ -51,7 +52,7 @@ pub enum ExpenseStatus {
 }
 
 /// The question, as clients see it: a method and its arguments.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApproveExpense {
     /// The amount.
@@ -64,7 +65,7 @@ pub struct ApproveExpense {
 
 /// The answer: `{"approved": true, "approverNotes": "Enjoy"}`. The server rejects any other shape
 /// before storing it, and the question stays open.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExpenseDecision {
     /// Whether the expense is approved.
@@ -78,14 +79,13 @@ impl Rpc for ApproveExpense {
     type Answer = ExpenseDecision;
 }
 
+interface!(pub ExpenseInterface { rpcs: ApproveExpense; });
+
 impl Workflow for Expense {
     const NAME: &'static str = "expense";
     type Input = ExpenseInput;
     type Output = ExpenseResult;
-
-    fn declare(declare: &mut Declare<Self>) {
-        declare.rpc::<ApproveExpense>();
-    }
+    type Interface = ExpenseInterface;
 
     async fn run(&self, ctx: Ctx<Self>, input: ExpenseInput) -> Result<ExpenseResult> {
         ctx.step("file-receipt", || {
@@ -149,7 +149,7 @@ mod tests {
 
     use everstep::operation::RpcId;
     use everstep::testing::{VirtualRuntime, virtual_time};
-    use everstep::{Engine, ErrorCode, Handle, Workflows, days, secs};
+    use everstep::{Engine, ErrorCode, Handle, Payload, Workflows, days, secs};
 
     use super::*;
 
@@ -187,7 +187,9 @@ mod tests {
     fn an_approved_expense_is_paid_back() {
         virtual_time(async {
             let (engine, run, rpc) = submit().await;
-            run.answer(&rpc, &decision(true)).await.unwrap();
+            run.answer::<ApproveExpense>(&rpc, &decision(true))
+                .await
+                .unwrap();
             let result = run.wait().await.unwrap();
             assert_eq!(result.status, ExpenseStatus::Reimbursed);
             assert_eq!(result.reimbursed, 1_500);
@@ -200,7 +202,9 @@ mod tests {
     fn a_rejected_expense_is_not_paid_back() {
         virtual_time(async {
             let (engine, run, rpc) = submit().await;
-            run.answer(&rpc, &decision(false)).await.unwrap();
+            run.answer::<ApproveExpense>(&rpc, &decision(false))
+                .await
+                .unwrap();
             let result = run.wait().await.unwrap();
             assert_eq!(result.status, ExpenseStatus::Rejected);
             assert_eq!(result.reimbursed, 0);
@@ -214,7 +218,10 @@ mod tests {
             let (engine, run, rpc) = submit().await;
             let result = run.wait_within(days(8)).await.unwrap();
             assert_eq!(result.status, ExpenseStatus::Escalated);
-            let late = run.answer(&rpc, &decision(true)).await.unwrap_err();
+            let late = run
+                .answer::<ApproveExpense>(&rpc, &decision(true))
+                .await
+                .unwrap_err();
             let refused = [ErrorCode::RpcNotOpen, ErrorCode::RunFinished];
             assert!(refused.contains(&late.code()), "{late}");
             engine.shutdown().await;
@@ -225,9 +232,14 @@ mod tests {
     fn an_answer_of_the_wrong_shape_leaves_the_question_open() {
         virtual_time(async {
             let (engine, run, rpc) = submit().await;
-            let error = run.answer(&rpc, "yes").await.unwrap_err();
+            let error = run
+                .answer_json(&rpc, Payload::from_value("yes").unwrap())
+                .await
+                .unwrap_err();
             assert_eq!(error.code(), ErrorCode::SchemaMismatch);
-            run.answer(&rpc, &decision(true)).await.unwrap();
+            run.answer::<ApproveExpense>(&rpc, &decision(true))
+                .await
+                .unwrap();
             run.wait().await.unwrap();
             engine.shutdown().await;
         });

@@ -4,6 +4,7 @@
 //! crash the function runs again from the top: completed steps return their recorded results, and
 //! the first incomplete one continues.
 
+use everstep::schemars::{self, JsonSchema};
 use everstep::{Ctx, Error, Result, Workflow};
 use serde::{Deserialize, Serialize};
 
@@ -18,14 +19,14 @@ pub struct Hello {
 }
 
 /// The input of a run: `{"name": "Ada"}`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct HelloInput {
     /// The name of the person.
     pub name: String,
 }
 
 /// The result of a run: `{"greeting": "Hello, Ada!", "sentTo": "ada@example.com"}`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Greeting {
     /// The greeting.
@@ -39,6 +40,7 @@ impl Workflow for Hello {
     const NAME: &'static str = "hello";
     type Input = HelloInput;
     type Output = Greeting;
+    type Interface = ();
 
     async fn run(&self, ctx: Ctx<Self>, input: HelloInput) -> Result<Greeting> {
         // The closure may borrow `self` and locals. It runs once, unless it fails or the process

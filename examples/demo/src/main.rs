@@ -2,7 +2,7 @@
 //! disk.
 
 use everstep::{Engine, millis, secs};
-use everstep_demo::expense::{Expense, ExpenseDecision, ExpenseInput};
+use everstep_demo::expense::{ApproveExpense, Expense, ExpenseDecision, ExpenseInput};
 use everstep_demo::hello::{Hello, HelloInput};
 use everstep_demo::payment::{Approval, Payment, PaymentInput};
 use everstep_demo::{Gateway, Pace};
@@ -60,7 +60,8 @@ async fn submit(engine: &Engine) -> Result<String, Failure> {
                 approved: true,
                 approver_notes: Some("Enjoy".to_owned()),
             };
-            run.answer(&question.rpc_id, &decision).await?;
+            run.answer::<ApproveExpense>(&question.rpc_id, &decision)
+                .await?;
         }
     }
     Ok(format!("{:?}", run.wait().await?))

@@ -1,7 +1,8 @@
 //! An order whose steps are undone if it fails or is cancelled: the goods are released, the money is
 //! refunded.
 
-use everstep::{Accepts, Ctx, Declare, Error, Event, Result, Rpc, Workflow};
+use everstep::schemars::{self, JsonSchema};
+use everstep::{Ctx, Error, Event, Result, Rpc, Workflow, interface};
 use serde::{Deserialize, Serialize};
 
 use crate::pace::Pace;
@@ -14,7 +15,7 @@ pub struct Order {
 }
 
 /// The input of a run: `{"item": "tea", "amount": 3}`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct OrderInput {
     /// What to order.
     pub item: String,
@@ -23,7 +24,7 @@ pub struct OrderInput {
 }
 
 /// The shop approves the order: `{"by": "ada"}`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct OrderApproval {
     /// The person who approves.
     pub by: String,
@@ -34,7 +35,7 @@ impl Event for OrderApproval {
 }
 
 /// The question to the customer. The answer is `true` or `false`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ConfirmOrder {
     /// What is ordered.
     pub item: String,
@@ -47,16 +48,18 @@ impl Rpc for ConfirmOrder {
     type Answer = bool;
 }
 
-impl Accepts<OrderApproval> for Order {}
+interface! {
+    pub OrderInterface {
+        events: OrderApproval;
+        rpcs: ConfirmOrder;
+    }
+}
 
 impl Workflow for Order {
     const NAME: &'static str = "order";
     type Input = OrderInput;
     type Output = String;
-
-    fn declare(declare: &mut Declare<Self>) {
-        declare.event::<OrderApproval>().rpc::<ConfirmOrder>();
-    }
+    type Interface = OrderInterface;
 
     async fn run(&self, ctx: Ctx<Self>, order: OrderInput) -> Result<String> {
         let OrderInput { item, amount } = order;
@@ -138,7 +141,9 @@ mod tests {
 
     async fn answer(run: &Handle<Order>, answer: bool) {
         let rpcs = run.inspect().await.unwrap().overview.rpcs;
-        run.answer(&rpcs[0].rpc_id, &answer).await.unwrap();
+        run.answer::<ConfirmOrder>(&rpcs[0].rpc_id, &answer)
+            .await
+            .unwrap();
     }
 
     /// Returns the names of the steps that were undone.

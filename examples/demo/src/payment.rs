@@ -5,9 +5,8 @@
 //! rows that a browser can follow live. The process may crash at any point and stay down for any
 //! time.
 
-use everstep::{
-    Accepts, Ctx, Declare, Error, Event, Options, Result, Retry, Workflow, minutes, secs,
-};
+use everstep::schemars::{self, JsonSchema};
+use everstep::{Ctx, Error, Event, Options, Result, Retry, Workflow, interface, minutes, secs};
 use serde::{Deserialize, Serialize};
 
 use crate::gateway::{Charge, Customer, Gateway, GatewayError};
@@ -23,7 +22,7 @@ pub struct Payment {
 }
 
 /// The input of a run: `{"customer": "ada", "amount": 4200}`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PaymentInput {
     /// The customer to charge.
     pub customer: String,
@@ -32,7 +31,7 @@ pub struct PaymentInput {
 }
 
 /// The result of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Receipt {
     /// The provider's ID of the charge.
@@ -44,7 +43,7 @@ pub struct Receipt {
 }
 
 /// The state of a payment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PaymentStatus {
     /// Charged, not reviewed yet.
@@ -64,7 +63,7 @@ pub enum PaymentStatus {
 }
 
 /// The decision of a reviewer: `{"approved": true, "reviewer": "grace"}`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Approval {
     /// Whether the payment is approved.
     pub approved: bool,
@@ -77,7 +76,7 @@ impl Event for Approval {
 }
 
 /// The customer requests a refund: `{"reason": "too small", "amount": 1000}`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RefundRequested {
     /// The reason.
     pub reason: String,
@@ -90,23 +89,18 @@ impl Event for RefundRequested {
 }
 
 // Only these two events can be sent or awaited: `run.send(&SomethingElse)` does not compile.
-impl Accepts<Approval> for Payment {}
-impl Accepts<RefundRequested> for Payment {}
+
+interface!(pub PaymentInterface { events: Approval, RefundRequested; });
 
 impl Workflow for Payment {
     const NAME: &'static str = "payment";
     type Input = PaymentInput;
     type Output = Receipt;
+    type Interface = PaymentInterface;
 
     /// The default options of all steps.
     fn options() -> Options {
         Options::new().retry(Retry::exponential(3, secs(1)))
-    }
-
-    /// Publishes the schemas, so that the server can validate untyped clients (HTTP, other
-    /// languages) too.
-    fn declare(declare: &mut Declare<Self>) {
-        declare.event::<Approval>().event::<RefundRequested>();
     }
 
     async fn run(&self, ctx: Ctx<Self>, input: PaymentInput) -> Result<Receipt> {

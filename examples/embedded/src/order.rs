@@ -1,10 +1,11 @@
 //! The workflow: charge, wait for the delivery, send thanks.
 
-use everstep::{Accepts, Ctx, Declare, Event, Result, Workflow, days};
+use everstep::schemars::{self, JsonSchema};
+use everstep::{Ctx, Event, Result, Workflow, days, interface};
 use serde::{Deserialize, Serialize};
 
 /// The input of a run.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Wish {
     /// The ordered item.
     pub(crate) item: String,
@@ -13,7 +14,7 @@ pub(crate) struct Wish {
 }
 
 /// The customer confirms the delivery.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Delivered {
     /// A comment.
     pub(crate) comment: String,
@@ -27,16 +28,13 @@ impl Event for Delivered {
 #[derive(Debug)]
 pub(crate) struct Order;
 
-impl Accepts<Delivered> for Order {}
+interface!(pub OrderInterface { events: Delivered; });
 
 impl Workflow for Order {
     const NAME: &'static str = "order";
     type Input = Wish;
     type Output = String;
-
-    fn declare(declare: &mut Declare<Self>) {
-        declare.event::<Delivered>();
-    }
+    type Interface = OrderInterface;
 
     async fn run(&self, ctx: Ctx<Self>, wish: Wish) -> Result<String> {
         let charge = ctx.step("charge", || async {

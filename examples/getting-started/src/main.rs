@@ -3,11 +3,12 @@
 
 use std::time::Duration;
 
+use everstep::schemars::{self, JsonSchema};
 use everstep::{Ctx, Engine, Result, Workflow, Workflows, secs};
 use serde::{Deserialize, Serialize};
 
 /// What a run is started with.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Order {
     item: String,
     amount: u32,
@@ -20,6 +21,7 @@ impl Workflow for Checkout {
     const NAME: &'static str = "checkout";
     type Input = Order;
     type Output = String;
+    type Interface = ();
 
     async fn run(&self, ctx: Ctx<Self>, order: Order) -> Result<String> {
         // A step's result is written down once. It never runs again, not even after a crash.

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use everstep::schemars::{self, JsonSchema};
 use everstep::{Ctx, Result, Workflow};
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +19,7 @@ pub struct Import {
 
 /// The progress of an import. It is the state of the loop, and everything that a page knows about
 /// previous pages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Progress {
     /// The cursor of the next page.
     pub cursor: u64,
@@ -29,7 +30,7 @@ pub struct Progress {
 }
 
 /// The result of copying a page. It does not contain the rows, which are in the warehouse.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 struct Copied {
     rows: u64,
     pictures: Vec<u64>,
@@ -40,6 +41,7 @@ impl Workflow for Import {
     const NAME: &'static str = "import";
     type Input = ();
     type Output = Progress;
+    type Interface = ();
 
     async fn run(&self, ctx: Ctx<Self>, _: ()) -> Result<Progress> {
         let start = Progress::default();

@@ -1,18 +1,19 @@
 //! The workflow: an order that is paid, approved by a person and shipped. It does not depend on
 //! where it is executed.
 
-use everstep::{Accepts, Ctx, Declare, Error, Event, Result, Workflow, secs};
+use everstep::schemars::{self, JsonSchema};
+use everstep::{Ctx, Error, Event, Result, Workflow, interface, secs};
 use serde::{Deserialize, Serialize};
 
 /// The input of a run.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Order {
     pub(crate) article: String,
     pub(crate) amount: u32,
 }
 
 /// The approval of a person.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Approval {
     pub(crate) by: String,
 }
@@ -24,16 +25,13 @@ impl Event for Approval {
 /// Charges the order, waits for approval, and ships it.
 pub(crate) struct Fulfilment;
 
-impl Accepts<Approval> for Fulfilment {}
+interface!(pub FulfilmentInterface { events: Approval; });
 
 impl Workflow for Fulfilment {
     const NAME: &'static str = "fulfilment";
     type Input = Order;
     type Output = String;
-
-    fn declare(declare: &mut Declare<Self>) {
-        declare.event::<Approval>();
-    }
+    type Interface = FulfilmentInterface;
 
     async fn run(&self, ctx: Ctx<Self>, order: Order) -> Result<String> {
         let payment = ctx

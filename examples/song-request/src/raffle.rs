@@ -7,6 +7,7 @@
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
+use everstep::schemars::{self, JsonSchema};
 use everstep::{Ctx, Error, Result, Workflow};
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +25,7 @@ pub struct Raffle {
 }
 
 /// The input of a run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RaffleInput {
     /// The redemption that the viewer paid for.
     pub redemption: String,
@@ -33,7 +34,7 @@ pub struct RaffleInput {
 }
 
 /// The result of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RaffleResult {
     /// The winning number.
     pub winning: u32,
@@ -53,6 +54,7 @@ impl Workflow for Raffle {
     const NAME: &'static str = "raffle";
     type Input = RaffleInput;
     type Output = RaffleResult;
+    type Interface = ();
 
     async fn run(&self, ctx: Ctx<Self>, input: RaffleInput) -> Result<RaffleResult> {
         let redemption = &input.redemption;

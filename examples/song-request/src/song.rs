@@ -11,6 +11,7 @@
 //! | `fulfill-redemption` | none: **the point of no return** | rollback |
 //! | `send-chat-confirmation` | | never mind |
 
+use everstep::schemars::{self, JsonSchema};
 use everstep::{Ctx, Error, Result, Retry, Workflow, millis};
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +27,7 @@ pub struct SongRequest {
 
 /// The input of a run. Use the redemption's ID as the ID of the run, so that a webhook that is
 /// delivered twice starts one run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SongRequestInput {
     /// The redemption that the viewer paid for.
     pub redemption: String,
@@ -45,6 +46,7 @@ impl Workflow for SongRequest {
     const NAME: &'static str = "song-request";
     type Input = SongRequestInput;
     type Output = Track;
+    type Interface = ();
 
     async fn run(&self, ctx: Ctx<Self>, input: SongRequestInput) -> Result<Track> {
         let redemption = &input.redemption;

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use everstep::schemars::{self, JsonSchema};
 use serde::{Deserialize, Serialize};
 
 /// A song.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Track {
     /// Spotify's ID of the track.
     pub id: String,

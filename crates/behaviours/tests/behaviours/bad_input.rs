@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{
-    Ctx, Engine, Error, ErrorCode, Failure, Options, Payload, Result, RunStatus, Workflows, secs,
+    AnyEvent, Ctx, Engine, Error, ErrorCode, Failure, Options, Payload, Result, RunStatus,
+    Workflows, secs,
 };
 
 use crate::support::{Ping, failure, for_each_store, json, ok, start};
 
-type Code = fn(Ctx) -> std::pin::Pin<Box<dyn Future<Output = Result<()>> + Send>>;
+type Code = fn(Ctx<AnyEvent>) -> std::pin::Pin<Box<dyn Future<Output = Result<()>> + Send>>;
 
 /// Runs this code and returns its failure.
 fn fails_with(code: Code, check: impl Fn(&Failure)) {
@@ -70,8 +71,8 @@ fn values_that_cannot_be_recorded_fail_the_run_with_a_clear_error() {
 #[test]
 fn a_result_of_the_workflow_that_cannot_be_recorded_is_its_failure() {
     for_each_store(async |store| {
-        let large = |_: Ctx, _: ()| async { Ok("x".repeat(1 << 20)) };
-        let odd = |_: Ctx, _: ()| async { Ok(HashMap::from([(vec![1], 1)])) };
+        let large = |_: Ctx<AnyEvent>, _: ()| async { Ok("x".repeat(1 << 20)) };
+        let odd = |_: Ctx<AnyEvent>, _: ()| async { Ok(HashMap::from([(vec![1], 1)])) };
         let options = Options::new().execution_retries(3);
         let builder = store.engine().workflows(
             Workflows::new()
@@ -96,7 +97,7 @@ fn a_result_of_the_workflow_that_cannot_be_recorded_is_its_failure() {
 #[test]
 fn a_panic_in_the_workflow_is_the_failure_of_its_run_alone() {
     for_each_store(async |store| {
-        let code = |_: Ctx, n: u32| async move {
+        let code = |_: Ctx<AnyEvent>, n: u32| async move {
             assert!(n != 1, "out of cheese");
             Ok(n)
         };
@@ -119,7 +120,7 @@ fn a_panic_in_the_workflow_is_the_failure_of_its_run_alone() {
 #[test]
 fn bad_starts_are_refused_and_create_nothing() {
     for_each_store(async |store| {
-        let code = |_: Ctx, _: Option<String>| async { Ok(()) };
+        let code = |_: Ctx<AnyEvent>, _: Option<String>| async { Ok(()) };
         let test = store
             .engine()
             .workflows(Workflows::new().function("w", code))
@@ -167,7 +168,7 @@ fn bad_events_are_refused_and_store_nothing() {
         let test = store
             .engine()
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     ctx.event::<Ping>().await
                 }),
             )
@@ -200,7 +201,7 @@ fn a_recorded_result_that_no_longer_fits_its_type_fails_the_run() {
         let test = store
             .engine()
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     ctx.step("a", || async { Ok::<_, Error>(f64::NAN) }).await
                 }),
             )
@@ -218,7 +219,7 @@ fn a_recorded_result_that_no_longer_fits_its_type_fails_the_run() {
 // B33
 #[test]
 fn misdeclared_workflows_do_not_start_an_engine() {
-    async fn nothing(_: Ctx, (): ()) -> Result<()> {
+    async fn nothing(_: Ctx<AnyEvent>, (): ()) -> Result<()> {
         Ok(())
     }
     virtual_time(async {

@@ -11,6 +11,7 @@ impl Workflow for Double {
     const NAME: &'static str = "double";
     type Input = u32;
     type Output = u32;
+    type Interface = ();
 
     async fn run(&self, ctx: Ctx<Self>, n: u32) -> Result<u32> {
         ctx.step("double", || ok(n * 2)).await

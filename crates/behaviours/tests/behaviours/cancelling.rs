@@ -220,7 +220,7 @@ fn without_a_worker_a_cancellation_is_recorded_and_waits_for_one() {
         start(&test).await;
         test.advance(secs(1)).await;
         test.redeploy(|setup| {
-            setup.workflows(Workflows::new().function("other", |_: Ctx, (): ()| ok(())))
+            setup.workflows(Workflows::new().function("other", |_: Ctx<AnyEvent>, (): ()| ok(())))
         })
         .await;
         let run = test.run("r").await.unwrap();
@@ -276,7 +276,7 @@ fn code_that_continues_after_its_cancellation_is_ended() {
         let test = store
             .engine()
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     while ctx.sleep("nap", hours(1)).await.is_err() || ctx.random() > 0 {}
                     Ok(())
                 }),

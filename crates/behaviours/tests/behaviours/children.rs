@@ -3,8 +3,8 @@
 use everstep::inspect::Reason;
 use everstep::testing::TestEngine;
 use everstep::{
-    Ctx, Error, ErrorCode, Options, Payload, Result, RunStatus, Workflow, Workflows, hours,
-    minutes, secs,
+    AnyEvent, Ctx, Error, ErrorCode, Options, Payload, Result, RunStatus, Workflow, Workflows,
+    hours, minutes, secs,
 };
 
 use crate::support::{
@@ -19,6 +19,7 @@ impl Workflow for Double {
     const NAME: &'static str = "double";
     type Input = u32;
     type Output = u32;
+    type Interface = ();
 
     async fn run(&self, ctx: Ctx<Self>, n: u32) -> Result<u32> {
         ctx.sleep("think", secs(5)).await?;
@@ -26,7 +27,7 @@ impl Workflow for Double {
     }
 }
 
-async fn doubled(ctx: Ctx, n: u32) -> Result<u32> {
+async fn doubled(ctx: Ctx<AnyEvent>, n: u32) -> Result<u32> {
     let once = ctx.child::<Double>(&n).await?;
     ctx.child::<Double>(&once).await
 }
@@ -95,7 +96,7 @@ fn evicted_parents_and_children_continue() {
 #[test]
 fn a_child_can_be_named_and_tagged_and_started_by_name() {
     for_each_store(async |store: &TestStore| {
-        let parent = |ctx: Ctx, _: ()| async move {
+        let parent = |ctx: Ctx<AnyEvent>, _: ()| async move {
             let child = ctx.child_by_name("double", json(&4)).id("mine").tag("red");
             child.name("the child").await
         };
@@ -122,18 +123,18 @@ fn a_failed_child_fails_its_parent_with_its_cause() {
             .engine()
             .workflows(
                 Workflows::new()
-                    .function("broken", |ctx: Ctx, _: ()| async move {
+                    .function("broken", |ctx: Ctx<AnyEvent>, _: ()| async move {
                         ctx.step("charge", || async {
                             Err::<u32, _>(Error::fatal("card declined").named("Declined"))
                         })
                         .await
                     })
-                    .function("middle", |ctx: Ctx, _: ()| async move {
+                    .function("middle", |ctx: Ctx<AnyEvent>, _: ()| async move {
                         ctx.child_by_name("broken", Payload::null())
                             .id("lowest")
                             .await
                     })
-                    .function("w", |ctx: Ctx, _: ()| async move {
+                    .function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                         let error = ctx
                             .child_by_name("middle", Payload::null())
                             .await
@@ -170,7 +171,7 @@ fn a_run_stops_waiting_at_the_timeout_on_every_replay() {
         let seen = Seen::new();
         let parent = {
             let seen = seen.clone();
-            move |ctx: Ctx, _: ()| {
+            move |ctx: Ctx<AnyEvent>, _: ()| {
                 let seen = seen.clone();
                 async move {
                     let result = ctx.child::<Double>(&1).id("c").timeout(secs(2)).await?;
@@ -201,7 +202,7 @@ fn a_run_stops_waiting_at_the_timeout_on_every_replay() {
 #[test]
 fn a_child_that_ends_in_time_is_not_timed_out() {
     for_each_store(async |store: &TestStore| {
-        let parent = |ctx: Ctx, _: ()| async move {
+        let parent = |ctx: Ctx<AnyEvent>, _: ()| async move {
             let result = ctx.child::<Double>(&1).timeout(secs(6)).await?;
             ctx.sleep("on", minutes(1)).await?;
             Ok(result)
@@ -227,7 +228,7 @@ fn an_id_that_leads_to_another_workflow_or_to_the_run_itself_is_an_error() {
             .engine()
             .workflows(Workflows::new().workflow(Double).function(
                 "w",
-                |ctx: Ctx, id: String| async move {
+                |ctx: Ctx<AnyEvent>, id: String| async move {
                     let error = ctx.child::<Double>(&1).id(id).await.unwrap_err();
                     let code = error.child_failure().map(|child| child.error.code.clone());
                     Ok(code.unwrap_or_else(|| error.failure().code.clone()))
@@ -250,7 +251,8 @@ fn an_id_that_leads_to_another_workflow_or_to_the_run_itself_is_an_error() {
 #[test]
 fn a_run_that_exists_already_is_waited_for() {
     for_each_store(async |store: &TestStore| {
-        let parent = |ctx: Ctx, _: ()| async move { ctx.child::<Double>(&1).id("there").await };
+        let parent =
+            |ctx: Ctx<AnyEvent>, _: ()| async move { ctx.child::<Double>(&1).id("there").await };
         let test = store
             .engine()
             .workflows(Workflows::new().workflow(Double).function("w", parent))
@@ -275,12 +277,12 @@ fn a_run_that_exists_already_is_waited_for() {
 #[test]
 fn a_restart_keeps_waiting_for_a_run_that_is_not_a_child() {
     for_each_store(async |store: &TestStore| {
-        let parent = |ctx: Ctx, _: ()| async move {
+        let parent = |ctx: Ctx<AnyEvent>, _: ()| async move {
             ctx.child_by_name("waits", Payload::null())
                 .id("there")
                 .await
         };
-        let waits = |ctx: Ctx, _: ()| async move { Ok(ctx.event::<Ping>().await?.0) };
+        let waits = |ctx: Ctx<AnyEvent>, _: ()| async move { Ok(ctx.event::<Ping>().await?.0) };
         let mut test = store
             .engine()
             .workflows(
@@ -332,7 +334,8 @@ fn a_child_of_an_unknown_workflow_starts_when_the_workflow_is_registered() {
 #[test]
 fn a_waiting_parent_shows_its_child() {
     for_each_store(async |store: &TestStore| {
-        let parent = |ctx: Ctx, _: ()| async move { ctx.child::<Double>(&1).id("c").await };
+        let parent =
+            |ctx: Ctx<AnyEvent>, _: ()| async move { ctx.child::<Double>(&1).id("c").await };
         let test = store
             .engine()
             .workflows(Workflows::new().workflow(Double).function("w", parent))
@@ -357,7 +360,7 @@ fn a_waiting_parent_shows_its_child() {
 #[test]
 fn a_second_pass_takes_the_results_of_children_and_restarts_abandoned_ones() {
     for_each_store(async |store: &TestStore| {
-        let parent = |ctx: Ctx, _: ()| async move {
+        let parent = |ctx: Ctx<AnyEvent>, _: ()| async move {
             let first = ctx.child::<Double>(&1).name("kept").await?;
             let fails = async {
                 ctx.sleep("a while", secs(1)).await?;
@@ -392,8 +395,8 @@ fn a_second_pass_takes_the_results_of_children_and_restarts_abandoned_ones() {
 #[test]
 fn a_child_has_the_deadline_of_its_workflow() {
     for_each_store(async |store: &TestStore| {
-        let sleeps = |ctx: Ctx, _: ()| async move { ctx.sleep("long", hours(1)).await };
-        let parent = |ctx: Ctx, _: ()| async move {
+        let sleeps = |ctx: Ctx<AnyEvent>, _: ()| async move { ctx.sleep("long", hours(1)).await };
+        let parent = |ctx: Ctx<AnyEvent>, _: ()| async move {
             let error = ctx.child_by_name("c", Payload::null()).await.unwrap_err();
             Ok(error.child_failure().unwrap().error.code.clone())
         };
@@ -413,7 +416,7 @@ fn a_child_has_the_deadline_of_its_workflow() {
 #[test]
 fn a_run_can_have_a_thousand_children() {
     for_each_store(async |store: &TestStore| {
-        let parent = |ctx: Ctx, n: u32| async move {
+        let parent = |ctx: Ctx<AnyEvent>, n: u32| async move {
             let children = (0..n).map(|n| ctx.child::<Double>(&n));
             let results = futures_util::future::try_join_all(children).await?;
             Ok(results.iter().sum::<u32>())
@@ -442,7 +445,7 @@ fn a_run_can_have_a_thousand_children() {
 #[test]
 fn a_chain_of_sixty_descendants_completes() {
     for_each_store(async |store: &TestStore| {
-        let descend = |ctx: Ctx, n: u32| async move {
+        let descend = |ctx: Ctx<AnyEvent>, n: u32| async move {
             match n {
                 0 => Err(Error::fatal("the last of the family")),
                 n => ctx.child_by_name("w", json(&(n - 1))).await,
@@ -463,7 +466,7 @@ fn a_chain_of_sixty_descendants_completes() {
 #[test]
 fn bad_children_are_refused_before_they_are_started() {
     for_each_store(async |store: &TestStore| {
-        let parent = |ctx: Ctx, _: ()| async move {
+        let parent = |ctx: Ctx<AnyEvent>, _: ()| async move {
             let bad_id = ctx.child::<Double>(&1).id("a b").await.unwrap_err();
             let bad_name = ctx.child_by_name("a/b", Payload::null()).await.unwrap_err();
             let bad_target = ctx

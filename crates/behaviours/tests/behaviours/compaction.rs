@@ -4,18 +4,19 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use everstep::journal::{Body, Entry};
+use everstep::schemars::{self, JsonSchema};
 use everstep::testing::{
     ReplayError, journal_from_lines, journal_to_lines, replay_check_function, virtual_time,
 };
-use everstep::{Ctx, Event, Result, RunStatus, Workflows, millis, secs};
+use everstep::{AnyEvent, Ctx, Event, Result, RunStatus, Workflows, millis, secs};
 use everstep_model::Segment;
 use serde::{Deserialize, Serialize};
 
 use crate::support::{Ping, for_each_store, json, ok, output, ping, restart, start, start_with};
 
 /// A loop with one step per iteration. The journal keeps the last `keep` iterations.
-async fn count(ctx: Ctx, (times, keep): (u64, u32)) -> Result<u64> {
-    let body = |ctx: Ctx, n: u64| async move {
+async fn count(ctx: Ctx<AnyEvent>, (times, keep): (u64, u32)) -> Result<u64> {
+    let body = |ctx: Ctx<AnyEvent>, n: u64| async move {
         let n = ctx.step("count", || ok(n + 1)).await?;
         Ok(if n == times {
             ControlFlow::Break(n)
@@ -131,16 +132,16 @@ fn each_record_is_dropped_once_and_in_ranges() {
     });
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Stop;
 impl Event for Stop {
     const NAME: &'static str = "stop";
 }
 
 /// Takes an event in each iteration, while another wait takes some events with the same name.
-async fn shared_events(ctx: Ctx, times: u32) -> Result<(Vec<u32>, u32)> {
+async fn shared_events(ctx: Ctx<AnyEvent>, times: u32) -> Result<(Vec<u32>, u32)> {
     let looped = async {
-        let body = |ctx: Ctx, mut got: Vec<u32>| async move {
+        let body = |ctx: Ctx<AnyEvent>, mut got: Vec<u32>| async move {
             got.push(ctx.event::<Ping>().await?.0);
             ctx.sleep("rest", millis(10)).await?;
             Ok(if got.len() as u32 == times {
@@ -204,8 +205,8 @@ fn early_events_are_taken_once_and_in_order_despite_dropped_iterations() {
 #[test]
 fn after_a_crash_at_any_commit_the_run_continues_from_the_remaining_records() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, (): ()| async move {
-            let body = |ctx: Ctx, n: u32| async move {
+        let code = |ctx: Ctx<AnyEvent>, (): ()| async move {
+            let body = |ctx: Ctx<AnyEvent>, n: u32| async move {
                 ctx.step("a", || async move {
                     tokio::time::sleep(millis(10)).await;
                     ok(n).await
@@ -213,7 +214,7 @@ fn after_a_crash_at_any_commit_the_run_continues_from_the_remaining_records() {
                 .await?;
                 ctx.note(format!("{n}"));
                 ctx.sleep("nap", millis(10)).await?;
-                let inner = |ctx: Ctx, m: u32| async move {
+                let inner = |ctx: Ctx<AnyEvent>, m: u32| async move {
                     ctx.sleep("short", millis(3)).await?;
                     Ok(if m == 2 {
                         ControlFlow::Break(())
@@ -290,7 +291,7 @@ fn a_gap_that_no_loop_names_is_damage() {
 #[test]
 fn overviews_and_tails_show_what_is_left() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, (): ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, (): ()| async move {
             count(ctx.clone(), (30, 2)).await?;
             ctx.event::<Ping>().await
         };
@@ -321,8 +322,8 @@ fn overviews_and_tails_show_what_is_left() {
 }
 
 /// Twelve iterations whose steps can be undone. The sixth undoes all earlier steps.
-async fn undoable(ctx: Ctx, has_rollback: bool) -> Result<u32> {
-    let body = |ctx: Ctx, n: u32| async move {
+async fn undoable(ctx: Ctx<AnyEvent>, has_rollback: bool) -> Result<u32> {
+    let body = |ctx: Ctx<AnyEvent>, n: u32| async move {
         let n = ctx
             .step("do", || ok(n + 1))
             .undo(|_| async { Ok::<_, everstep::Error>(()) })

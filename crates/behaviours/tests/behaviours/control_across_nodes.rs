@@ -58,7 +58,7 @@ async fn pair(shared_bus: bool) -> Pair {
         .unwrap();
     let other = if shared_bus { bus } else { LocalBus::new() };
     let office = node(2, other)
-        .workflows(Workflows::new().function("other", |_: Ctx, (): ()| ok(())))
+        .workflows(Workflows::new().function("other", |_: Ctx<AnyEvent>, (): ()| ok(())))
         .start()
         .await
         .unwrap();
@@ -312,7 +312,8 @@ fn a_run_cancelled_while_its_node_shuts_down_does_not_stay_suspended() {
             .workflows(Workflows::new().function("w", works_and_retries))
             .start();
         let worker = worker.await.unwrap();
-        let office = node(2).workflows(Workflows::new().function("other", |_: Ctx, (): ()| ok(())));
+        let office = node(2)
+            .workflows(Workflows::new().function("other", |_: Ctx<AnyEvent>, (): ()| ok(())));
         let office = office.start().await.unwrap();
         let started = worker.start_by_name("w", json(&())).id("r");
         started.await.unwrap();

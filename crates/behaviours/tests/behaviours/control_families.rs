@@ -19,6 +19,7 @@ impl Workflow for Slow {
     const NAME: &'static str = "slow";
     type Input = u32;
     type Output = u32;
+    type Interface = ();
 
     async fn run(&self, ctx: Ctx<Self>, n: u32) -> Result<u32> {
         ctx.sleep("think", minutes(5)).await?;

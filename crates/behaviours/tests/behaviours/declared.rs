@@ -1,20 +1,21 @@
 //! Declared workflows: input and events that they do not accept are refused before they are stored. Rpcs and their
 //! answers.
 //!
-//! Values that do not match a type are refused by the process that has the type. For workflows in workers, the server
-//! has only their schemas (`schemas.rs`).
+//! Values that do not match a type are refused by the process that has the type, or by the server of a worker, which has
+//! the schemas of its types.
 
 use everstep::operation::RpcId;
+use everstep::schemars::{self, JsonSchema};
 use everstep::testing::TestEngine;
 use everstep::{
-    Accepts, Ctx, Declare, ErrorCode, Event, Handle, Result, Rpc, RunStatus, Workflow, Workflows,
-    hours, minutes,
+    Ctx, ErrorCode, Event, Handle, Result, Rpc, RunStatus, Workflow, Workflows, hours, interface,
+    minutes,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::support::{TestStore, for_each_store, for_each_store_in_process, json};
+use crate::support::{TestStore, for_each_store, json};
 
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Approval {
     by: String,
 }
@@ -22,7 +23,7 @@ impl Event for Approval {
     const NAME: &'static str = "approval";
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Confirm {
     amount: u32,
 }
@@ -32,15 +33,18 @@ impl Rpc for Confirm {
 }
 
 struct Payment;
-impl Accepts<Approval> for Payment {}
+interface! {
+    PaymentInterface {
+        events: Approval;
+        rpcs: Confirm;
+    }
+}
+
 impl Workflow for Payment {
     const NAME: &'static str = "payment";
     type Input = u32;
     type Output = (String, Option<bool>);
-
-    fn declare(declare: &mut Declare<Self>) {
-        declare.event::<Approval>().rpc::<Confirm>();
-    }
+    type Interface = PaymentInterface;
 
     async fn run(&self, ctx: Ctx<Self>, amount: u32) -> Result<(String, Option<bool>)> {
         let approval = ctx.event::<Approval>().await?;
@@ -74,10 +78,10 @@ async fn payment_with_open_rpc(store: &TestStore) -> (TestEngine, Handle<Payment
     (test, run, rpc)
 }
 
-// B91, B92
+// B91, B92, B400
 #[test]
 fn events_that_are_not_declared_or_do_not_fit_are_refused_and_not_stored() {
-    for_each_store_in_process(async |store| {
+    for_each_store(async |store| {
         let (_test, run) = payment(store).await;
         let before = run.journal().await.unwrap();
         let error = run
@@ -131,19 +135,28 @@ fn an_open_rpc_shows_its_method_and_arguments() {
 fn the_first_answer_wins_and_later_ones_change_nothing() {
     for_each_store(async |store| {
         let (mut test, run, rpc) = payment_with_open_rpc(store).await;
-        let (first, second) = tokio::join!(run.answer(&rpc, &true), run.answer(&rpc, &false));
+        let (first, second) = tokio::join!(
+            run.answer::<Confirm>(&rpc, &true),
+            run.answer::<Confirm>(&rpc, &false)
+        );
         first.unwrap();
         assert_eq!(second.unwrap_err().code(), ErrorCode::RpcNotOpen);
         test.restart().await;
         let run = test.run_of::<Payment>("p").await.unwrap();
         assert_eq!(
-            run.answer(&rpc, &false).await.unwrap_err().code(),
+            run.answer::<Confirm>(&rpc, &false)
+                .await
+                .unwrap_err()
+                .code(),
             ErrorCode::RpcNotOpen
         );
         assert_eq!(run.wait().await.unwrap(), ("ada".to_owned(), Some(true)));
         assert_eq!(test.journal(&run).await.count("rpc_answered"), 1);
         assert_eq!(
-            run.answer(&rpc, &false).await.unwrap_err().code(),
+            run.answer::<Confirm>(&rpc, &false)
+                .await
+                .unwrap_err()
+                .code(),
             ErrorCode::RpcNotOpen
         );
     });
@@ -156,7 +169,7 @@ fn an_answer_after_the_run_moved_on_is_refused() {
         let (mut test, run, rpc) = payment_with_open_rpc(store).await;
         test.advance(hours(1)).await;
         assert_eq!(
-            run.answer(&rpc, &true).await.unwrap_err().code(),
+            run.answer::<Confirm>(&rpc, &true).await.unwrap_err().code(),
             ErrorCode::RpcNotOpen
         );
         drop(run);
@@ -170,9 +183,9 @@ fn an_answer_after_the_run_moved_on_is_refused() {
 // B194
 #[test]
 fn an_answer_that_does_not_fit_is_refused_and_the_rpc_stays_open() {
-    for_each_store_in_process(async |store| {
+    for_each_store(async |store| {
         let (test, run, rpc) = payment_with_open_rpc(store).await;
-        let error = run.answer(&rpc, &"perhaps").await.unwrap_err();
+        let error = run.answer_json(&rpc, json(&"perhaps")).await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::SchemaMismatch);
         assert_eq!(test.journal(&run).await.count("rpc_answered"), 0);
         test.answer_next::<Confirm>(&run, &false).await;
@@ -185,7 +198,7 @@ fn an_rpc_that_was_never_made_accepts_no_answer() {
     for_each_store(async |store| {
         let (_test, run, _) = payment_with_open_rpc(store).await;
         let error = run
-            .answer(&RpcId("rpc_0000000000000000".into()), &true)
+            .answer::<Confirm>(&RpcId("rpc_0000000000000000".into()), &true)
             .await
             .unwrap_err();
         assert_eq!(error.code(), ErrorCode::RpcNotOpen);
@@ -194,7 +207,7 @@ fn an_rpc_that_was_never_made_accepts_no_answer() {
 
 #[test]
 fn input_that_does_not_fit_starts_nothing() {
-    for_each_store_in_process(async |store| {
+    for_each_store(async |store| {
         let test = store
             .engine()
             .workflows(Workflows::new().workflow(Payment))

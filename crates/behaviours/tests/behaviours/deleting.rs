@@ -253,7 +253,8 @@ fn a_run_that_cannot_be_deleted_does_not_prevent_other_deletions() {
         assert!(test.run("owes").await.is_ok());
 
         test.redeploy(|engine| {
-            engine.workflows(Workflows::new().function("unknown", |_: Ctx, (): ()| ok(())))
+            engine
+                .workflows(Workflows::new().function("unknown", |_: Ctx<AnyEvent>, (): ()| ok(())))
         })
         .await;
         test.advance(secs(1)).await;
@@ -298,11 +299,11 @@ fn a_run_that_is_revived_while_it_expires_is_neither_ended_nor_deleted() {
 #[test]
 fn a_run_with_the_id_of_a_deleted_one_gets_the_result_of_an_ended_child() {
     for_each_store(async |store| {
-        let parent = |ctx: Ctx, _: ()| async move {
+        let parent = |ctx: Ctx<AnyEvent>, _: ()| async move {
             let child = ctx.child_by_name("child", json(&())).await?;
             Ok(child.decode::<u32>()?)
         };
-        let child = |_: Ctx, _: ()| async { Ok(7) };
+        let child = |_: Ctx<AnyEvent>, _: ()| async { Ok(7) };
         let test = store
             .engine()
             .workflows(

@@ -1,7 +1,7 @@
 //! Code that changed under a running workflow: the run is parked before the code has effects, and continues when the
 //! code matches again.
 
-use everstep::{Ctx, ErrorCode, Result, RunStatus, Workflows, hours, minutes};
+use everstep::{AnyEvent, Ctx, ErrorCode, Result, RunStatus, Workflows, hours, minutes};
 
 use crate::support::{Ping, TestStore, failure, for_each_store, json, ok, output, ping, start};
 
@@ -21,12 +21,14 @@ pub(crate) enum Change {
 
 pub(crate) fn code(
     change: Change,
-) -> impl Fn(Ctx, u32) -> std::pin::Pin<Box<dyn Future<Output = Result<u32>> + Send>> + Copy + Send + Sync
-{
+) -> impl Fn(Ctx<AnyEvent>, u32) -> std::pin::Pin<Box<dyn Future<Output = Result<u32>> + Send>>
++ Copy
++ Send
++ Sync {
     move |ctx, n| Box::pin(run(ctx, n, change))
 }
 
-async fn run(ctx: Ctx, n: u32, change: Change) -> Result<u32> {
+async fn run(ctx: Ctx<AnyEvent>, n: u32, change: Change) -> Result<u32> {
     if change == Change::ReturnsEarly {
         return Ok(0);
     }
@@ -144,7 +146,7 @@ fn a_run_whose_code_changed_is_parked_before_any_side_effect_and_continues_with_
 fn a_parked_run_keeps_what_is_sent_to_it() {
     for_each_store(async |store| {
         let code = |step: &'static str| {
-            move |ctx: Ctx, _: ()| async move {
+            move |ctx: Ctx<AnyEvent>, _: ()| async move {
                 ctx.step(step, || ok(())).await?;
                 ctx.event::<Ping>().await
             }
@@ -171,8 +173,10 @@ fn a_parked_run_keeps_what_is_sent_to_it() {
 /// Passes a version gate, then executes the code of its version.
 fn gated(
     latest: Option<u32>,
-) -> impl Fn(Ctx, ()) -> std::pin::Pin<Box<dyn Future<Output = Result<u32>> + Send>> + Copy + Send + Sync
-{
+) -> impl Fn(Ctx<AnyEvent>, ()) -> std::pin::Pin<Box<dyn Future<Output = Result<u32>> + Send>>
++ Copy
++ Send
++ Sync {
     move |ctx, ()| {
         Box::pin(async move {
             ctx.step("before", || ok(())).await?;

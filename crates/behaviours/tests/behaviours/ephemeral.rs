@@ -1,6 +1,6 @@
 //! Ephemeral and fenced steps: which results cost a commit, and what a crash does to them.
 
-use everstep::{Ctx, Workflows, hours, minutes, secs};
+use everstep::{AnyEvent, Ctx, Workflows, hours, minutes, secs};
 
 use crate::support::{Ping, for_each_store, ok, output, ping, restart, start};
 
@@ -11,7 +11,7 @@ fn ephemeral_results_are_written_with_the_next_durable_step() {
         let test = store
             .engine()
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     let a: u32 = ctx.step("a", || ok(1)).ephemeral().await?;
                     let b: u32 = ctx.step("b", || ok(2)).ephemeral().await?;
                     ctx.step("c", || ok(a + b)).await
@@ -33,7 +33,7 @@ fn an_ephemeral_result_that_became_durable_is_not_computed_again() {
         let mut test = store
             .engine()
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     let a: u32 = ctx.step("a", || ok(1)).ephemeral().await?;
                     ctx.sleep("nap", hours(1)).await?;
                     Ok(a)
@@ -56,7 +56,7 @@ fn an_ephemeral_result_takes_effect_when_its_work_ends_and_waits_for_no_commit()
             .engine()
             .settings(|settings| settings.lazy_flush = hours(1))
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     let slow = || async {
                         tokio::time::sleep(minutes(1)).await;
                         ok(1).await
@@ -82,7 +82,7 @@ fn an_ephemeral_result_lost_in_a_crash_is_computed_again() {
             .engine()
             .settings(|settings| settings.lazy_flush = hours(1))
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     let a: u32 = ctx.step("a", || ok(1)).ephemeral().await?;
                     let b: u32 = ctx
                         .step("b", || async {
@@ -109,7 +109,7 @@ fn records_between_an_early_result_and_its_record_are_seen_after_it_on_replay() 
         let mut test = store
             .engine()
             .settings(|settings| settings.lazy_flush = secs(30))
-            .workflows(Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+            .workflows(Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                 let mut order = Vec::new();
                 let early = async {
                     let a: u32 = ctx.step("a", || ok(1)).ephemeral().await?;

@@ -3,14 +3,16 @@
 use everstep::errors::RequestError;
 use everstep::inspect::Reason;
 use everstep::operation::OneOf2;
+use everstep::schemars::{self, JsonSchema};
 use everstep::{
-    Ctx, Error, ErrorCode, Event, Request, RunHandle, RunStatus, Workflows, hours, minutes,
+    AnyEvent, Ctx, Error, ErrorCode, Event, Request, RunHandle, RunStatus, Workflows, hours,
+    minutes,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::support::{Ping, for_each_store, json, ok, output, ping, restart, start};
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Stop;
 
 impl Event for Stop {
@@ -30,7 +32,7 @@ fn a_wait_for_several_events_returns_the_oldest_with_its_kind() {
         let mut test = store
             .engine()
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     ctx.sleep("nap", hours(1)).await?;
                     let mut seen = Vec::new();
                     for _ in 0..3 {
@@ -63,7 +65,7 @@ fn a_run_shows_which_events_it_waits_for() {
         let test = store
             .engine()
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     ctx.any_event::<(Ping, Stop)>().await?;
                     Ok(())
                 }),
@@ -89,7 +91,7 @@ fn a_wait_for_several_events_times_out_the_same_on_replay() {
         let mut test = store
             .engine()
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     let first = ctx.any_event::<(Ping, Stop)>().timeout(minutes(1)).await?;
                     ctx.sleep("nap", hours(1)).await?;
                     let late = ctx.any_event::<(Ping, Stop)>().timeout(minutes(1)).await?;
@@ -113,7 +115,7 @@ fn a_batch_takes_the_events_that_have_arrived_up_to_its_size_and_none_after_its_
         let mut test = store
             .engine()
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     ctx.sleep("nap", hours(1)).await?;
                     let mut batches = Vec::new();
                     for _ in 0..4 {
@@ -145,7 +147,7 @@ fn try_event_takes_an_event_only_if_one_has_arrived() {
         let mut test = store
             .engine()
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     let before = ctx.try_event::<Ping>().await?;
                     ctx.sleep("nap", hours(1)).await?;
                     let after = ctx.try_event::<Ping>().await?;
@@ -166,7 +168,7 @@ fn try_event_takes_an_event_only_if_one_has_arrived() {
     });
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 struct Double(u32);
 
 impl Event for Double {
@@ -178,7 +180,7 @@ impl Request for Double {
 }
 
 /// Answers two requests, each after a step.
-async fn doubling(ctx: Ctx, _: ()) -> everstep::Result<()> {
+async fn doubling(ctx: Ctx<AnyEvent>, _: ()) -> everstep::Result<()> {
     for _ in 0..2 {
         let request = ctx.event::<Double>().received().await?;
         let n = request.event.0;
@@ -213,7 +215,7 @@ fn answering_twice_is_an_error_and_replaying_an_answer_is_not() {
         let mut test = store
             .engine()
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     let request = ctx.event::<Double>().received().await?;
                     ctx.reply(&request, &1)?;
                     ctx.sleep("nap", hours(1)).await?;
@@ -238,7 +240,7 @@ fn a_request_reports_a_timeout_or_the_end_of_the_run() {
         let test = store
             .engine()
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     ctx.event::<Double>().await?;
                     ctx.sleep("nap", hours(1)).await?;
                     Ok(())

@@ -2,7 +2,9 @@
 
 use everstep::control::Sent;
 use everstep::journal::{Body, Timestamp};
-use everstep::{Ctx, ErrorCode, Event, RunStatus, Workflows, hours, millis, minutes, secs};
+use everstep::{
+    AnyEvent, Ctx, ErrorCode, Event, RunStatus, Workflows, hours, millis, minutes, secs,
+};
 
 use crate::support::{Ping, for_each_store, json, ok, output, ping, restart, start};
 
@@ -10,7 +12,7 @@ use crate::support::{Ping, for_each_store, json, ok, output, ping, restart, star
 #[test]
 fn early_events_are_kept_and_taken_in_order_without_waiting() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             ctx.sleep("nap", hours(1)).await?;
             let mut taken = Vec::new();
             for _ in 0..4 {
@@ -40,7 +42,8 @@ fn early_events_are_kept_and_taken_in_order_without_waiting() {
 #[test]
 fn a_waiting_run_shows_what_it_waits_for() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move { ctx.event::<Ping>().timeout(hours(1)).await };
+        let code =
+            |ctx: Ctx<AnyEvent>, _: ()| async move { ctx.event::<Ping>().timeout(hours(1)).await };
         let test = store
             .engine()
             .workflows(Workflows::new().function("w", code))
@@ -72,7 +75,7 @@ fn a_waiting_run_shows_what_it_waits_for() {
 #[test]
 fn an_event_sent_while_a_step_runs_is_kept_for_a_later_wait() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             let work = || async {
                 tokio::time::sleep(minutes(10)).await;
                 ok(()).await
@@ -99,7 +102,7 @@ fn an_event_sent_while_a_step_runs_is_kept_for_a_later_wait() {
 fn an_event_wakes_a_run_at_once_in_memory_or_not() {
     for evict in [false, true] {
         for_each_store(async |store| {
-            let code = |ctx: Ctx, _: ()| async move { ctx.event::<Ping>().await };
+            let code = |ctx: Ctx<AnyEvent>, _: ()| async move { ctx.event::<Ping>().await };
             let builder = store
                 .engine()
                 .workflows(Workflows::new().function("w", code));
@@ -121,7 +124,7 @@ fn an_event_wakes_a_run_at_once_in_memory_or_not() {
 fn an_event_sent_concurrently_with_the_wait_is_not_lost() {
     for evict in [false, true] {
         for_each_store(async |store| {
-            let code = |ctx: Ctx, n: u64| async move {
+            let code = |ctx: Ctx<AnyEvent>, n: u64| async move {
                 ctx.step("a", || ok(())).await?;
                 ctx.sleep("nap", millis(n % 7 + 1)).await?;
                 let Ping(first) = ctx.event::<Ping>().await?;
@@ -150,7 +153,7 @@ fn an_event_sent_concurrently_with_the_wait_is_not_lost() {
 #[test]
 fn the_journal_keeps_name_payload_and_time_of_an_event() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             ctx.event::<Ping>().await?;
             Ok(ctx.now())
         };
@@ -184,7 +187,7 @@ fn the_journal_keeps_name_payload_and_time_of_an_event() {
 #[test]
 fn an_event_with_a_dedup_id_is_seen_once() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             let first = ctx.event::<Ping>().await?;
             let second = ctx.event::<Ping>().timeout(hours(1)).await?;
             Ok((first, second))
@@ -215,7 +218,7 @@ fn a_finished_run_refuses_events_with_the_reason() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .workflows(Workflows::new().function("w", |_: Ctx, _: ()| async { Ok(()) }))
+            .workflows(Workflows::new().function("w", |_: Ctx<AnyEvent>, _: ()| async { Ok(()) }))
             .start()
             .await;
         let run = start(&test).await;
@@ -238,7 +241,7 @@ fn a_finished_run_refuses_events_with_the_reason() {
 #[test]
 fn too_many_and_too_large_events_are_refused_each_with_its_code() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             ctx.sleep("nap", hours(1)).await?;
             ctx.event::<Ping>().await?;
             ctx.sleep("nap", hours(1)).await
@@ -273,7 +276,7 @@ fn too_many_and_too_large_events_are_refused_each_with_its_code() {
 #[test]
 fn large_events_are_refused_while_few_wait_also_after_a_restart() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             ctx.sleep("nap", hours(1)).await?;
             ctx.event::<Ping>().await?;
             ctx.sleep("nap", hours(1)).await

@@ -1,7 +1,9 @@
 //! Retries of the whole function, and deadlines.
 
 use everstep::inspect::StepStatus;
-use everstep::{Ctx, Error, ErrorCode, Options, Retry, RunStatus, Workflows, hours, minutes, secs};
+use everstep::{
+    AnyEvent, Ctx, Error, ErrorCode, Options, Retry, RunStatus, Workflows, hours, minutes, secs,
+};
 
 use crate::support::{
     Ping, Seen, fail, failure, for_each_store, json, ok, output, ping, restart, start,
@@ -17,7 +19,7 @@ fn a_failed_function_runs_again_and_completed_steps_keep_their_results() {
     for_each_store(async |store| {
         let seen = Seen::new();
         let inside = seen.clone();
-        let code = move |ctx: Ctx, _: ()| {
+        let code = move |ctx: Ctx<AnyEvent>, _: ()| {
             let seen = inside.clone();
             async move {
                 seen.add((ctx.metadata().attempt, tokio::time::Instant::now()));
@@ -56,7 +58,7 @@ fn retries_of_the_function_are_off_by_default_and_end_in_failure() {
         for_each_store(async |store| {
             let seen = Seen::new();
             let inside = seen.clone();
-            let code = move |_: Ctx, _: ()| {
+            let code = move |_: Ctx<AnyEvent>, _: ()| {
                 inside.add(());
                 async { Err::<u32, _>(Error::new("broken")) }
             };
@@ -76,7 +78,7 @@ fn retries_of_the_function_are_off_by_default_and_end_in_failure() {
 #[test]
 fn a_start_may_set_its_own_execution_retries() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             if ctx.metadata().attempt < 2 {
                 Err(Error::new("not yet"))
             } else {
@@ -101,7 +103,7 @@ fn a_start_may_set_its_own_execution_retries() {
 #[test]
 fn an_error_that_is_not_retryable_ends_the_run_at_once() {
     for_each_store(async |store| {
-        let code = |_: Ctx, _: ()| async { Err::<u32, _>(Error::fatal("never")) };
+        let code = |_: Ctx<AnyEvent>, _: ()| async { Err::<u32, _>(Error::fatal("never")) };
         let test = store
             .engine()
             .workflows(Workflows::new().function_with("w", retried(5), code))
@@ -117,7 +119,7 @@ fn an_error_that_is_not_retryable_ends_the_run_at_once() {
 #[test]
 fn a_step_that_failed_in_one_pass_is_tried_again_in_the_next() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             let work = |step: everstep::operation::StepContext| async move {
                 if step.attempt < 4 {
                     Err(Error::new("no luck"))
@@ -159,7 +161,7 @@ fn second_pass_delay_midpoint() -> std::time::Duration {
 #[test]
 fn waits_events_and_notes_of_earlier_passes_are_kept() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             ctx.note("begun");
             let Ping(first) = ctx.event::<Ping>().await?;
             let timed_out = ctx.event::<Ping>().timeout(minutes(1)).await?.is_none();
@@ -198,7 +200,7 @@ fn waits_events_and_notes_of_earlier_passes_are_kept() {
 #[test]
 fn a_deadline_counts_from_creation_despite_retries() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             if ctx.metadata().attempt == 1 {
                 ctx.sleep("first", minutes(50)).await?;
                 return Err(Error::new("again"));
@@ -225,7 +227,7 @@ fn a_deadline_counts_from_creation_despite_retries() {
 fn a_run_that_sleeps_or_executes_a_step_ends_at_its_deadline() {
     for in_step in [true, false] {
         for_each_store(async |store| {
-            let code = move |ctx: Ctx, _: ()| async move {
+            let code = move |ctx: Ctx<AnyEvent>, _: ()| async move {
                 if in_step {
                     let work = || async {
                         tokio::time::sleep(hours(5)).await;
@@ -265,7 +267,7 @@ fn a_run_that_sleeps_or_executes_a_step_ends_at_its_deadline() {
 #[test]
 fn a_deadline_that_passed_without_a_node_ends_the_run_at_once() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move { ctx.sleep("nap", hours(5)).await };
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move { ctx.sleep("nap", hours(5)).await };
         let mut test = store
             .engine()
             .workflows(Workflows::new().function("w", code))
@@ -292,7 +294,7 @@ fn a_deadline_that_passed_without_a_node_ends_the_run_at_once() {
 #[test]
 fn no_retry_is_scheduled_after_the_deadline() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             ctx.step("a", || fail("no luck")).retry(Retry::none()).await
         };
         let options = retried(100).deadline(secs(7));
@@ -313,7 +315,7 @@ fn no_retry_is_scheduled_after_the_deadline() {
 #[test]
 fn development_mode_follows_the_passes_of_a_function() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             ctx.note("begun");
             let a: u32 = ctx.step("a", || ok(5)).await?;
             ctx.sleep("nap", minutes(1)).await?;
@@ -337,7 +339,7 @@ fn development_mode_follows_the_passes_of_a_function() {
 fn a_run_that_ends_between_two_executions_leaves_no_timer() {
     for_each_store(async |store| {
         for cancels in [true, false] {
-            let code = |_: Ctx, _: ()| async { Err::<(), _>(Error::new("not yet")) };
+            let code = |_: Ctx<AnyEvent>, _: ()| async { Err::<(), _>(Error::new("not yet")) };
             let test = store
                 .engine()
                 .workflows(Workflows::new().function_with("w", retried(100), code))

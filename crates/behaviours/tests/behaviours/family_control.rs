@@ -1,17 +1,19 @@
 //! Control of runs that have children, or parents.
 
-use everstep::{Ctx, Error, ErrorCode, Payload, Result, RunStatus, Workflows, hours, minutes};
+use everstep::{
+    AnyEvent, Ctx, Error, ErrorCode, Payload, Result, RunStatus, Workflows, hours, minutes,
+};
 
 use crate::support::{Ping, failure, for_each_store, json, ok, output, ping, start};
 
 /// Waits for a ping and returns its number.
-async fn waits(ctx: Ctx, (): ()) -> Result<u32> {
+async fn waits(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
     let Ping(n) = ctx.event::<Ping>().await?;
     Ok(n)
 }
 
 /// Starts a child and returns its result plus one.
-async fn parent(ctx: Ctx, (): ()) -> Result<u32> {
+async fn parent(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
     let before: u32 = ctx.step("before", || ok(1)).await?;
     let child = ctx.child_by_name("child", Payload::null()).id("c").await?;
     let n: u32 = child.decode()?;
@@ -92,7 +94,7 @@ fn a_fork_waits_for_the_child_of_its_original_and_never_ends_it() {
 #[test]
 fn a_recovered_parent_takes_the_result_of_a_child_that_ended_meanwhile() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, (): ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, (): ()| async move {
             let child = async {
                 let child = ctx.child_by_name("child", json(&())).id("c");
                 let child = child.on_parent_close(everstep::journal::record::ParentClose::Abandon);
@@ -139,7 +141,7 @@ fn a_parent_that_is_terminated_while_it_ends_still_notifies_its_children() {
             .engine()
             .workflows(
                 Workflows::new()
-                    .function("w", |ctx: Ctx, (): ()| async move {
+                    .function("w", |ctx: Ctx<AnyEvent>, (): ()| async move {
                         let undo = ctx
                             .step("a", || ok(1_u32))
                             .undo(|_| async { Err::<(), _>(Error::new("not yet")) })

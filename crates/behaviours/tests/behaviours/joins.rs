@@ -2,7 +2,9 @@
 
 use everstep::inspect::StepStatus;
 use everstep::journal::record::BranchesKind;
-use everstep::{Ctx, Error, ErrorCode, Retry, RunStatus, Workflows, hours, minutes, secs};
+use everstep::{
+    AnyEvent, Ctx, Error, ErrorCode, Retry, RunStatus, Workflows, hours, minutes, secs,
+};
 
 use crate::support::{
     Ping, Seen, fail, failure, for_each_store, ok, output, ping, restart, start, start_with,
@@ -20,8 +22,9 @@ fn branches_run_concurrently_and_return_their_own_types() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .workflows(
-                Workflows::new().function("w", |ctx: Ctx, name: String| async move {
+            .workflows(Workflows::new().function(
+                "w",
+                |ctx: Ctx<AnyEvent>, name: String| async move {
                     let (greeting, number) = ctx
                         .join("load")
                         .branch("greeting", |ctx| {
@@ -34,8 +37,8 @@ fn branches_run_concurrently_and_return_their_own_types() {
                         .await?;
                     let created = ctx.metadata().created_at;
                     Ok((greeting, number, created.until(ctx.now()).as_secs()))
-                }),
-            )
+                },
+            ))
             .start()
             .await;
         let run = start_with(&test, &"ann").await;
@@ -56,30 +59,34 @@ fn a_join_waits_for_all_branches_and_its_error_lists_those_that_failed() {
         let witness = seen.clone();
         let test = store
             .engine()
-            .workflows(Workflows::new().function("w", move |ctx: Ctx, _: ()| {
-                let seen = witness.clone();
-                async move {
-                    let joined = ctx
-                        .join("all")
-                        .branch("bad", |ctx| async move {
-                            ctx.step("a", || fail("no")).retry(Retry::none()).await
-                        })
-                        .branch("good", |ctx| async move { ctx.step("b", || slow(1)).await })
-                        .branch("worse", |_| async { Err::<u32, _>(Error::fatal("never")) })
-                        .await;
-                    let error = joined.unwrap_err();
-                    let failure = error.branches_failure().unwrap();
-                    assert_eq!(failure.kind, BranchesKind::Join);
-                    seen.add(
-                        failure
-                            .failures
-                            .iter()
-                            .map(|failed| format!("{}: {}", failed.branch, failed.error.message))
-                            .collect::<Vec<_>>(),
-                    );
-                    Err::<(), _>(error)
-                }
-            }))
+            .workflows(
+                Workflows::new().function("w", move |ctx: Ctx<AnyEvent>, _: ()| {
+                    let seen = witness.clone();
+                    async move {
+                        let joined = ctx
+                            .join("all")
+                            .branch("bad", |ctx| async move {
+                                ctx.step("a", || fail("no")).retry(Retry::none()).await
+                            })
+                            .branch("good", |ctx| async move { ctx.step("b", || slow(1)).await })
+                            .branch("worse", |_| async { Err::<u32, _>(Error::fatal("never")) })
+                            .await;
+                        let error = joined.unwrap_err();
+                        let failure = error.branches_failure().unwrap();
+                        assert_eq!(failure.kind, BranchesKind::Join);
+                        seen.add(
+                            failure
+                                .failures
+                                .iter()
+                                .map(|failed| {
+                                    format!("{}: {}", failed.branch, failed.error.message)
+                                })
+                                .collect::<Vec<_>>(),
+                        );
+                        Err::<(), _>(error)
+                    }
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -101,7 +108,7 @@ fn completed_branches_are_not_run_again_when_the_run_is_rebuilt_in_the_middle() 
         let mut test = store
             .engine()
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     let (a, (b, c)) =
                         ctx.join("outer")
                             .branch(
@@ -150,8 +157,9 @@ fn branches_built_at_run_time_keep_the_order_of_their_items_and_the_bound() {
         let witness = seen.clone();
         let test = store
             .engine()
-            .workflows(
-                Workflows::new().function("w", move |ctx: Ctx, items: Vec<u64>| {
+            .workflows(Workflows::new().function(
+                "w",
+                move |ctx: Ctx<AnyEvent>, items: Vec<u64>| {
                     let seen = witness.clone();
                     async move {
                         let results = ctx
@@ -171,8 +179,8 @@ fn branches_built_at_run_time_keep_the_order_of_their_items_and_the_bound() {
                             .await?;
                         Ok(results)
                     }
-                }),
-            )
+                },
+            ))
             .start()
             .await;
         let run = start_with(&test, &[1, 2, 3, 4]).await;
@@ -197,7 +205,7 @@ fn each_branch_can_return_its_own_outcome() {
         let test = store
             .engine()
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     let settled = ctx
                         .for_each("items", 0..3_u32, |ctx, item| async move {
                             ctx.step("work", || async move {
@@ -232,7 +240,7 @@ fn an_empty_join_returns_an_empty_result() {
         let test = store
             .engine()
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     ctx.for_each("none", Vec::<u32>::new(), |_, item| async move { Ok(item) })
                         .await
                 }),
@@ -250,15 +258,16 @@ fn two_branches_of_one_name_or_a_reserved_name_are_refused() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .workflows(
-                Workflows::new().function("w", |ctx: Ctx, name: String| async move {
+            .workflows(Workflows::new().function(
+                "w",
+                |ctx: Ctx<AnyEvent>, name: String| async move {
                     ctx.join("j")
                         .branch("a", |_| async { Ok(()) })
                         .branch(&name, |_| async { Ok(()) })
                         .await?;
                     Ok(())
-                }),
-            )
+                },
+            ))
             .start()
             .await;
         for (id, name, code) in [
@@ -279,7 +288,7 @@ fn two_branches_of_one_name_or_a_reserved_name_are_refused() {
 fn changed_branches_under_a_running_workflow_are_a_divergence() {
     for_each_store(async |store| {
         let joining = |names: &'static [&'static str]| {
-            move |ctx: Ctx, _: ()| async move {
+            move |ctx: Ctx<AnyEvent>, _: ()| async move {
                 ctx.for_each_by(
                     "all",
                     names.to_vec(),

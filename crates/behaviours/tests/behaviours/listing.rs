@@ -1,11 +1,13 @@
 //! Reading runs: lists, details and reasons.
 
 use everstep::inspect::StepStatus;
-use everstep::{Ctx, Error, Payload, Retry, RunStatus, Workflows, hours, millis, minutes};
+use everstep::{
+    AnyEvent, Ctx, Error, Payload, Retry, RunStatus, Workflows, hours, millis, minutes,
+};
 
 use crate::support::{Ping, fail, for_each_store, json, ok, output, ping, start};
 
-async fn each_status(ctx: Ctx, wanted: String) -> everstep::Result<()> {
+async fn each_status(ctx: Ctx<AnyEvent>, wanted: String) -> everstep::Result<()> {
     match wanted.as_str() {
         "completed" => Ok(()),
         "failed" => Err(Error::new("no luck")),
@@ -112,7 +114,7 @@ fn pages_have_neither_gaps_nor_repetitions() {
     for_each_store(async |store| {
         let test = store
             .engine()
-            .workflows(Workflows::new().function("w", |_: Ctx, _: ()| async { Ok(()) }))
+            .workflows(Workflows::new().function("w", |_: Ctx<AnyEvent>, _: ()| async { Ok(()) }))
             .start()
             .await;
         for n in 0..25 {
@@ -147,7 +149,7 @@ fn pages_have_neither_gaps_nor_repetitions() {
 #[test]
 fn the_details_of_a_run_contain_its_workflow_steps_and_times() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             let a: u32 = ctx.step("a", || ok(1)).await?;
             ctx.sleep("nap", hours(1)).await?;
             let caught = ctx
@@ -202,7 +204,7 @@ fn the_details_of_a_run_contain_its_workflow_steps_and_times() {
 #[test]
 fn reads_return_copies_of_what_is_in_the_store() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move { ctx.event::<Ping>().await };
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move { ctx.event::<Ping>().await };
         let test = store
             .engine()
             .workflows(Workflows::new().function("w", code))

@@ -4,14 +4,14 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use everstep::testing::{VirtualRuntime, virtual_time};
-use everstep::{Ctx, Engine, Result, RunStatus, Settings, Workflows, hours, millis};
+use everstep::{AnyEvent, Ctx, Engine, Result, RunStatus, Settings, Workflows, hours, millis};
 use everstep_store::{LocalBus, MemoryStore};
 
 use crate::support::{Ping, Seen, json, ok, output, ping};
 
 /// Adds up thirty pings, one in each iteration.
-async fn add_up(ctx: Ctx, seen: Seen<u64>, node: u64) -> Result<Vec<u32>> {
-    let body = |ctx: Ctx, mut got: Vec<u32>| {
+async fn add_up(ctx: Ctx<AnyEvent>, seen: Seen<u64>, node: u64) -> Result<Vec<u32>> {
+    let body = |ctx: Ctx<AnyEvent>, mut got: Vec<u32>| {
         let seen = &seen;
         async move {
             let n = ctx.event::<Ping>().await?.0;

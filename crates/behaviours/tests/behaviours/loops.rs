@@ -20,8 +20,8 @@ fn goes_on<B, S>(state: S, result: B, is_over: bool) -> Result<ControlFlow<B, S>
 }
 
 /// Five iterations of one step, which records its execution; then a sleep.
-async fn five(ctx: Ctx, seen: Seen<u32>) -> Result<u32> {
-    let body = |ctx: Ctx, n: u32| {
+async fn five(ctx: Ctx<AnyEvent>, seen: Seen<u32>) -> Result<u32> {
+    let body = |ctx: Ctx<AnyEvent>, n: u32| {
         let seen = &seen;
         async move {
             let work = || {
@@ -43,7 +43,7 @@ fn a_loop_returns_its_result_and_a_replay_executes_nothing() {
     for_each_store(async |store| {
         let seen = Seen::new();
         let ran = seen.clone();
-        let code = move |ctx: Ctx, (): ()| five(ctx, ran.clone());
+        let code = move |ctx: Ctx<AnyEvent>, (): ()| five(ctx, ran.clone());
         let mut test = store
             .engine()
             .workflows(Workflows::new().function("w", code))
@@ -62,8 +62,8 @@ fn a_loop_returns_its_result_and_a_replay_executes_nothing() {
 #[test]
 fn an_empty_result_is_a_result() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, (): ()| async move {
-            let body = |ctx: Ctx, n: u32| async move {
+        let code = |ctx: Ctx<AnyEvent>, (): ()| async move {
+            let body = |ctx: Ctx<AnyEvent>, n: u32| async move {
                 ctx.step("count", || ok(())).await?;
                 goes_on(n + 1, (), n == 2)
             };
@@ -85,8 +85,8 @@ fn an_empty_result_is_a_result() {
 }
 
 /// Sums up the pings it gets in five iterations.
-async fn sum_up(ctx: Ctx, seen: Seen<(u32, u32)>) -> Result<u32> {
-    let body = |ctx: Ctx, (n, sum): (u32, u32)| {
+async fn sum_up(ctx: Ctx<AnyEvent>, seen: Seen<(u32, u32)>) -> Result<u32> {
+    let body = |ctx: Ctx<AnyEvent>, (n, sum): (u32, u32)| {
         seen.add((n, sum));
         async move {
             let got = ctx.event::<Ping>().await?.0;
@@ -103,7 +103,7 @@ fn after_a_crash_the_loop_continues_in_the_same_iteration_with_its_state() {
     for_each_store(async |store| {
         let seen = Seen::new();
         let began = seen.clone();
-        let code = move |ctx: Ctx, (): ()| sum_up(ctx, began.clone());
+        let code = move |ctx: Ctx<AnyEvent>, (): ()| sum_up(ctx, began.clone());
         let mut test = store
             .engine()
             .workflows(Workflows::new().function("w", code))
@@ -129,7 +129,7 @@ fn after_a_crash_the_loop_continues_in_the_same_iteration_with_its_state() {
 #[test]
 fn a_loop_without_state_continues_until_it_returns_a_value() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, (): ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, (): ()| async move {
             ctx.repeat_until("look", |ctx| async move {
                 let got = ctx.event::<Ping>().await?.0;
                 Ok((got > 2).then_some(got))
@@ -155,8 +155,8 @@ fn a_loop_without_state_continues_until_it_returns_a_value() {
 #[test]
 fn an_error_in_the_body_fails_the_loop() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, (): ()| async move {
-            let body = |ctx: Ctx, n: u32| async move {
+        let code = |ctx: Ctx<AnyEvent>, (): ()| async move {
+            let body = |ctx: Ctx<AnyEvent>, n: u32| async move {
                 let work = || async move {
                     if n == 3 {
                         Err(Error::new("not this one"))
@@ -186,8 +186,8 @@ fn an_error_in_the_body_fails_the_loop() {
 #[test]
 fn a_sleep_in_a_loop_does_not_run_earlier_iterations_again() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, (): ()| async move {
-            let body = |ctx: Ctx, n: u32| async move {
+        let code = |ctx: Ctx<AnyEvent>, (): ()| async move {
+            let body = |ctx: Ctx<AnyEvent>, n: u32| async move {
                 ctx.step("before", || ok(n)).await?;
                 ctx.sleep("nap", minutes(10)).await?;
                 goes_on(n + 1, n, n == 5)
@@ -215,9 +215,9 @@ fn a_sleep_in_a_loop_does_not_run_earlier_iterations_again() {
 }
 
 /// Nested loops with joins and races. Each step is counted once.
-async fn nested(ctx: Ctx, (): ()) -> Result<u32> {
-    let outer = |ctx: Ctx, total: u32| async move {
-        let inner = |ctx: Ctx, n: u32| async move {
+async fn nested(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
+    let outer = |ctx: Ctx<AnyEvent>, total: u32| async move {
+        let inner = |ctx: Ctx<AnyEvent>, n: u32| async move {
             let (a, b) = tokio::try_join!(ctx.step("a", || ok(1)), async {
                 ctx.sleep("pause", millis(20)).await?;
                 ctx.step("b", || ok(1)).await
@@ -261,8 +261,8 @@ fn loops_and_branches_inside_a_loop_continue_after_crashes() {
 }
 
 /// The versions seen by five iterations, each of which waits for a ping before its version gate, if it has one.
-async fn gated(ctx: Ctx, seen: Seen<(u32, u32)>, has_gate: bool) -> Result<()> {
-    let body = |ctx: Ctx, n: u32| {
+async fn gated(ctx: Ctx<AnyEvent>, seen: Seen<(u32, u32)>, has_gate: bool) -> Result<()> {
+    let body = |ctx: Ctx<AnyEvent>, n: u32| {
         let seen = &seen;
         async move {
             ctx.step("first", || ok(n)).await?;
@@ -325,21 +325,21 @@ enum Change {
     StateIsText,
 }
 
-async fn changing(ctx: Ctx, change: Change) -> Result<u32> {
+async fn changing(ctx: Ctx<AnyEvent>, change: Change) -> Result<u32> {
     let name = if change == Change::LoopRenamed {
         "other"
     } else {
         "loop"
     };
     if change == Change::StateIsText {
-        let body = |ctx: Ctx, text: String| async move {
+        let body = |ctx: Ctx<AnyEvent>, text: String| async move {
             ctx.step("work", || ok(1)).await?;
             ctx.event::<Ping>().await?;
             Ok(ControlFlow::<u32, _>::Continue(text))
         };
         return ctx.repeat(name, String::new(), body).await;
     }
-    let body = move |ctx: Ctx, n: u32| async move {
+    let body = move |ctx: Ctx<AnyEvent>, n: u32| async move {
         if change == Change::StepAdded {
             ctx.step("added", || ok(1)).await?;
         }
@@ -427,8 +427,8 @@ fn a_recorded_state_that_no_longer_fits_is_a_clear_error() {
 #[test]
 fn an_empty_loop_body_blocks_no_other_run_and_writes_few_records() {
     for_each_store(async |store| {
-        let spin = |ctx: Ctx, times: u32| async move {
-            let body = |_: Ctx, n: u32| async move { goes_on(n + 1, n, n == times) };
+        let spin = |ctx: Ctx<AnyEvent>, times: u32| async move {
+            let body = |_: Ctx<AnyEvent>, n: u32| async move { goes_on(n + 1, n, n == times) };
             ctx.repeat("spin", 0, body).await
         };
         let test = store
@@ -436,7 +436,7 @@ fn an_empty_loop_body_blocks_no_other_run_and_writes_few_records() {
             .workflows(
                 Workflows::new()
                     .function("w", spin)
-                    .function("quick", |ctx: Ctx, (): ()| async move {
+                    .function("quick", |ctx: Ctx<AnyEvent>, (): ()| async move {
                         ctx.step("one", || ok(1)).await
                     }),
             )

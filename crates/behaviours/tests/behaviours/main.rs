@@ -33,6 +33,7 @@ mod executions;
 mod failure_hooks;
 mod family_control;
 mod forking;
+mod interfaces;
 mod joins;
 mod listing;
 mod loop_takeover;

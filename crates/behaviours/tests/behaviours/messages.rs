@@ -1,15 +1,16 @@
 //! Messages between runs: typed, durable, in order, once.
 
 use everstep::journal::Body;
+use everstep::schemars::{self, JsonSchema};
 use everstep::{
-    Accepts, Ctx, Error, Event, Options, Payload, Result, RunStatus, Workflow, Workflows, minutes,
-    secs,
+    AnyEvent, Ctx, Error, Event, Options, Payload, Result, RunStatus, Workflow, Workflows,
+    interface, minutes, secs,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::support::{Ping, TestStore, for_each_store, json, ok, output, restart, start};
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Paid {
     amount: u32,
 }
@@ -21,12 +22,13 @@ impl Event for Paid {
 /// Adds up payments until it receives a payment of 0.
 struct Account;
 
-impl Accepts<Paid> for Account {}
+interface!(AccountInterface { events: Paid; });
 
 impl Workflow for Account {
     const NAME: &'static str = "account";
     type Input = ();
     type Output = Vec<u32>;
+    type Interface = AccountInterface;
 
     async fn run(&self, ctx: Ctx<Self>, _: ()) -> Result<Vec<u32>> {
         let mut paid = Vec::new();
@@ -39,7 +41,7 @@ impl Workflow for Account {
     }
 }
 
-async fn pays(ctx: Ctx, _: ()) -> Result<()> {
+async fn pays(ctx: Ctx<AnyEvent>, _: ()) -> Result<()> {
     for amount in [1, 2, 3] {
         ctx.send::<Account, _>("account", &Paid { amount })?;
     }
@@ -79,7 +81,7 @@ fn events_to_another_run_arrive_once_and_in_order() {
 #[test]
 fn an_event_to_a_run_that_is_over_or_unknown_has_no_effect() {
     for_each_store(async |store: &TestStore| {
-        let sends = |ctx: Ctx, _: ()| async move {
+        let sends = |ctx: Ctx<AnyEvent>, _: ()| async move {
             ctx.send::<Account, _>("over", &Paid { amount: 1 })?;
             ctx.send::<Account, _>("unknown", &Paid { amount: 1 })?;
             ctx.step("on", || ok(7)).await
@@ -88,7 +90,7 @@ fn an_event_to_a_run_that_is_over_or_unknown_has_no_effect() {
             .engine()
             .workflows(Workflows::new().workflow(Account).function("w", sends));
         let test = builder
-            .workflows(Workflows::new().function("over", |_: Ctx, _: ()| ok(())))
+            .workflows(Workflows::new().function("over", |_: Ctx<AnyEvent>, _: ()| ok(())))
             .start()
             .await;
         let over = test
@@ -109,7 +111,7 @@ fn an_event_to_a_run_that_is_over_or_unknown_has_no_effect() {
 #[test]
 fn a_second_pass_does_not_send_again() {
     for_each_store(async |store: &TestStore| {
-        let sends = |ctx: Ctx, _: ()| async move {
+        let sends = |ctx: Ctx<AnyEvent>, _: ()| async move {
             ctx.send::<Account, _>("account", &Paid { amount: 1 })?;
             ctx.sleep("a while", secs(1)).await?;
             if ctx.metadata().attempt == 1 {
@@ -134,7 +136,7 @@ fn a_second_pass_does_not_send_again() {
 #[test]
 fn a_run_that_accepts_no_more_events_blocks_no_other_run() {
     for_each_store(async |store: &TestStore| {
-        let floods = |ctx: Ctx, n: u32| async move {
+        let floods = |ctx: Ctx<AnyEvent>, n: u32| async move {
             for _ in 0..n {
                 ctx.send_by_name("full", "ping", json(&1))?;
             }
@@ -144,7 +146,7 @@ fn a_run_that_accepts_no_more_events_blocks_no_other_run() {
             drop(full);
             Ok(())
         };
-        let hoards = |ctx: Ctx, _: ()| async move {
+        let hoards = |ctx: Ctx<AnyEvent>, _: ()| async move {
             ctx.sleep("first", minutes(30)).await?;
             let mut taken = 0;
             while ctx.event::<Ping>().timeout(minutes(1)).await?.is_some() {

@@ -20,24 +20,24 @@ async fn collects(ctx: Ctx<AnyEvent>, (): ()) -> Result<Vec<u32>> {
     }
 }
 
-async fn sends(ctx: Ctx, number: u32) -> Result<()> {
+async fn sends(ctx: Ctx<AnyEvent>, number: u32) -> Result<()> {
     ctx.sleep("first", secs(1)).await?;
     ctx.send_by_name("sink", Ping::NAME, json(&Ping(number)))
 }
 
-async fn doubles(ctx: Ctx, number: u32) -> Result<u32> {
+async fn doubles(ctx: Ctx<AnyEvent>, number: u32) -> Result<u32> {
     ctx.sleep("think", minutes(1)).await?;
     Ok(number * 2)
 }
 
-async fn delegates(ctx: Ctx, number: u32) -> Result<Payload> {
+async fn delegates(ctx: Ctx<AnyEvent>, number: u32) -> Result<Payload> {
     ctx.child_by_name("doubles", json(&number))
         .on_parent_close(ParentClose::Abandon)
         .await
 }
 
 /// Starts the child `mine`, which may be abandoned.
-async fn has_mine(ctx: Ctx, on_close: ParentClose) -> Result<Payload> {
+async fn has_mine(ctx: Ctx<AnyEvent>, on_close: ParentClose) -> Result<Payload> {
     ctx.child_by_name("doubles", json(&4))
         .id("mine")
         .on_parent_close(on_close)

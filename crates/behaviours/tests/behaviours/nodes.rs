@@ -6,8 +6,8 @@ use std::sync::Arc;
 use everstep::inspect::StepStatus;
 use everstep::testing::{JournalView, VirtualRuntime, virtual_time};
 use everstep::{
-    Ctx, Engine, ErrorCode, Result, RunHandle, RunStatus, Settings, Workflows, millis, minutes,
-    secs,
+    AnyEvent, Ctx, Engine, ErrorCode, Result, RunHandle, RunStatus, Settings, Workflows, millis,
+    minutes, secs,
 };
 use everstep_store::{Clock, LocalBus, MemoryStore};
 use futures_util::future::join_all;
@@ -49,7 +49,7 @@ impl Cluster {
         change(&mut settings);
         let runtime = Arc::new(VirtualRuntime::new(n * 1_000));
         let seen = self.seen.clone();
-        let work = move |ctx: Ctx, _: ()| {
+        let work = move |ctx: Ctx<AnyEvent>, _: ()| {
             let seen = seen.clone();
             async move {
                 let long = || async {
@@ -73,7 +73,7 @@ impl Cluster {
                 Workflows::new()
                     .function("w", work)
                     .function("nap", nap)
-                    .function("wait", |ctx: Ctx, _: ()| async move {
+                    .function("wait", |ctx: Ctx<AnyEvent>, _: ()| async move {
                         ctx.event::<Ping>().await
                     }),
             )
@@ -84,7 +84,7 @@ impl Cluster {
     }
 }
 
-async fn nap(ctx: Ctx, minutes_long: u64) -> Result<u64> {
+async fn nap(ctx: Ctx<AnyEvent>, minutes_long: u64) -> Result<u64> {
     ctx.sleep("nap", minutes(minutes_long)).await?;
     ctx.step("after", || ok(minutes_long)).await
 }

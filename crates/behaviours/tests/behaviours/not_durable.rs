@@ -4,7 +4,7 @@ use everstep::{AnyEvent, Ctx, Error, ErrorCode, Failure, Result, Workflows, hour
 
 use crate::support::{Ping, Seen, failure, for_each_store, ok, output, ping, start};
 
-type Code = fn(Ctx) -> std::pin::Pin<Box<dyn Future<Output = Result<()>> + Send>>;
+type Code = fn(Ctx<AnyEvent>) -> std::pin::Pin<Box<dyn Future<Output = Result<()>> + Send>>;
 
 /// Runs this code and returns its failure.
 fn fails_with(code: Code, check: impl Fn(&Failure)) {
@@ -106,7 +106,7 @@ fn calling_ctx_inside_a_step_is_a_clear_error() {
 #[test]
 fn timers_and_channels_inside_a_step_are_fine() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             let work = || async {
                 let (send, receive) = tokio::sync::oneshot::channel();
                 tokio::spawn(async move {
@@ -163,7 +163,7 @@ fn a_step_that_was_called_and_is_not_polled_waits_without_holding_up_the_run() {
         let test = store
             .engine()
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     let mut step = std::pin::pin!(ctx.step("held", || ok(1_u32)));
                     std::future::poll_fn(|context| {
                         assert!(step.as_mut().poll(context).is_pending());

@@ -7,8 +7,8 @@ use everstep::journal::record::ParentClose;
 use everstep::journal::{Body, Entry};
 use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{
-    Ctx, Engine, EngineBuilder, Error, Payload, Result, RunStatus, Settings, Workflows, millis,
-    minutes, secs,
+    AnyEvent, Ctx, Engine, EngineBuilder, Error, Payload, Result, RunStatus, Settings, Workflows,
+    millis, minutes, secs,
 };
 use everstep_store::{LocalBus, MemoryStore, Store};
 
@@ -23,7 +23,7 @@ use crate::support::{Ping, json, ok};
 struct StartedRuns(Arc<Mutex<HashSet<String>>>);
 
 impl StartedRuns {
-    fn note(&self, ctx: &Ctx) {
+    fn note(&self, ctx: &Ctx<AnyEvent>) {
         let id = ctx.metadata().id.to_string();
         self.0.lock().unwrap().insert(id);
     }
@@ -74,14 +74,14 @@ fn a_parent_and_its_children_survive_a_crash_after_every_commit() {
         let witness = witness.clone();
         builder.workflows(
             Workflows::new()
-                .function("double", move |ctx: Ctx, n: u32| {
+                .function("double", move |ctx: Ctx<AnyEvent>, n: u32| {
                     witness.note(&ctx);
                     async move { ctx.step("double", || ok(n * 2)).await }
                 })
-                .function("fails", |_: Ctx, _: ()| async {
+                .function("fails", |_: Ctx<AnyEvent>, _: ()| async {
                     Err::<(), _>(Error::fatal("no luck"))
                 })
-                .function("w", |ctx: Ctx, _: ()| async move {
+                .function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     let (two, four) = futures_util::future::try_join(
                         ctx.child_by_name("double", json(&1)),
                         ctx.child_by_name("double", json(&2)).timeout(minutes(1)),
@@ -118,11 +118,11 @@ fn a_child_that_has_ended_beats_a_timeout_that_is_late() {
     let define = |builder: EngineBuilder| {
         builder.workflows(
             Workflows::new()
-                .function("nap", |ctx: Ctx, _: ()| async move {
+                .function("nap", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     ctx.sleep("nap", secs(1)).await?;
                     Ok("rested")
                 })
-                .function("w", |ctx: Ctx, _: ()| async move {
+                .function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     let child = ctx.child_by_name("nap", Payload::null()).id("nap");
                     let rested = child.timeout(minutes(1)).await?;
                     Ok(rested.is_some())
@@ -159,14 +159,14 @@ fn the_close_policy_of_children_survives_a_crash_after_every_commit() {
     let define = move |builder: EngineBuilder| {
         builder.workflows(
             Workflows::new()
-                .function("naps", |ctx: Ctx, deep: bool| async move {
+                .function("naps", |ctx: Ctx<AnyEvent>, deep: bool| async move {
                     if deep {
                         let child = ctx.child_by_name("naps", json(&false));
                         child.id(format!("{}-below", ctx.metadata().id)).await?;
                     }
                     ctx.sleep("nap", minutes(10)).await
                 })
-                .function("w", move |ctx: Ctx, _: ()| async move {
+                .function("w", move |ctx: Ctx<AnyEvent>, _: ()| async move {
                     let left = policies.iter().enumerate().map(|(n, policy)| {
                         let child = ctx.child_by_name("naps", json(&true));
                         let child = child.id(format!("c{n}")).on_parent_close(*policy);
@@ -207,7 +207,7 @@ fn messages_between_runs_survive_a_crash_after_every_commit() {
     let define = |builder: EngineBuilder| {
         builder.workflows(
             Workflows::new()
-                .function("sink", |ctx: Ctx, n: u32| async move {
+                .function("sink", |ctx: Ctx<AnyEvent>, n: u32| async move {
                     let mut got = Vec::new();
                     for _ in 0..n {
                         got.push(ctx.event::<Ping>().await?.0);
@@ -215,7 +215,7 @@ fn messages_between_runs_survive_a_crash_after_every_commit() {
                     let more = ctx.event::<Ping>().timeout(secs(30)).await?;
                     Ok((got, more.map(|ping| ping.0)))
                 })
-                .function("w", |ctx: Ctx, _: ()| async move {
+                .function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     let child = ctx
                         .child_by_name("sink", json(&3))
                         .id("child")
@@ -250,7 +250,7 @@ fn messages_between_runs_survive_a_crash_after_every_commit() {
 }
 
 /// Takes a number of events.
-async fn sink(ctx: Ctx, n: u32) -> Result<Vec<u32>> {
+async fn sink(ctx: Ctx<AnyEvent>, n: u32) -> Result<Vec<u32>> {
     let mut got = Vec::new();
     for _ in 0..n {
         got.push(ctx.event::<Ping>().await?.0);
@@ -268,8 +268,8 @@ async fn node(store: &MemoryStore, bus: &LocalBus, n: u64, knows_child: bool) ->
         .bus(Arc::new(bus.clone()))
         .runtime(Arc::new(VirtualRuntime::new(n)))
         .settings(settings);
-    let child = |ctx: Ctx, n: u32| async move { ctx.step("double", || ok(n * 2)).await };
-    let parent = |ctx: Ctx, _: ()| async move {
+    let child = |ctx: Ctx<AnyEvent>, n: u32| async move { ctx.step("double", || ok(n * 2)).await };
+    let parent = |ctx: Ctx<AnyEvent>, _: ()| async move {
         let child = ctx.child_by_name("double", json(&21)).await?;
         Ok(child.decode::<u32>()?)
     };
@@ -311,7 +311,7 @@ fn an_event_does_not_overtake_the_creation_of_its_run_on_another_node() {
         };
         let parents = open(1)
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     let child = ctx.child_by_name("sink", json(&3)).detach().await?;
                     for n in 1..=3 {
                         ctx.send_by_name(&child, "ping", json(&n))?;
@@ -389,7 +389,7 @@ async fn sender(store: Arc<dyn Store>, process: Arc<VirtualRuntime>) -> Engine {
         sweep_interval: minutes(60),
         ..Settings::default()
     };
-    let sends = |ctx: Ctx, _: ()| async move {
+    let sends = |ctx: Ctx<AnyEvent>, _: ()| async move {
         for n in [1, 4, 7] {
             for n in n..n + 3 {
                 ctx.send_by_name("sink", "ping", json(&n))?;
@@ -420,7 +420,7 @@ fn several_nodes_may_deliver_the_same_effects() {
                 .settings(settings)
                 .workflows(Workflows::new().function("sink", sink).function(
                     "w",
-                    |ctx: Ctx, _: ()| async move {
+                    |ctx: Ctx<AnyEvent>, _: ()| async move {
                         let sink = ctx.child_by_name("sink", json(&50)).id("sink");
                         let sends = async {
                             for n in 0..50 {

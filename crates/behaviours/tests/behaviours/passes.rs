@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use everstep::schemars::{self, JsonSchema};
 use everstep::{AnyEvent, Ctx, Error, Options, Result, Retry, Rpc, Workflows, minutes, secs};
 use serde::Serialize;
 
 use crate::support::{Ping, for_each_store, output, start};
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Ask;
 
 impl Rpc for Ask {

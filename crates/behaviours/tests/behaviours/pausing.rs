@@ -232,7 +232,7 @@ fn without_a_worker_a_pause_is_recorded_and_waits_for_one() {
         let run = start(&test).await;
         test.reach(&run, RunStatus::Sleeping).await;
         test.redeploy(|setup| {
-            setup.workflows(Workflows::new().function("other", |_: Ctx, (): ()| ok(())))
+            setup.workflows(Workflows::new().function("other", |_: Ctx<AnyEvent>, (): ()| ok(())))
         })
         .await;
         let run = test.run("r").await.unwrap();

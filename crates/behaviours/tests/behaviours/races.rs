@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use everstep::inspect::StepStatus;
 use everstep::journal::Body;
 use everstep::journal::record::BranchesKind;
-use everstep::{Ctx, Error, ErrorCode, Options, Retry, RunStatus, Workflows, hours, minutes, secs};
+use everstep::{
+    AnyEvent, Ctx, Error, ErrorCode, Options, Retry, RunStatus, Workflows, hours, minutes, secs,
+};
 
 use crate::support::{Ping, Seen, fail, failure, for_each_store, ok, output, ping, restart, start};
 
@@ -27,37 +29,39 @@ fn the_first_success_wins_and_the_losers_are_dropped_and_marked_abandoned() {
         let counter = dropped.clone();
         let mut test = store
             .engine()
-            .workflows(Workflows::new().function("w", move |ctx: Ctx, _: ()| {
-                let dropped = counter.clone();
-                async move {
-                    let won = ctx
-                        .race("first")
-                        .branch("fails", |ctx| async move {
-                            ctx.step("f", || fail("no")).retry(Retry::none()).await
-                        })
-                        .branch("fast", |ctx| async move {
-                            ctx.step("a", || async {
-                                tokio::time::sleep(secs(5)).await;
-                                ok(1).await
+            .workflows(
+                Workflows::new().function("w", move |ctx: Ctx<AnyEvent>, _: ()| {
+                    let dropped = counter.clone();
+                    async move {
+                        let won = ctx
+                            .race("first")
+                            .branch("fails", |ctx| async move {
+                                ctx.step("f", || fail("no")).retry(Retry::none()).await
                             })
-                            .await
-                        })
-                        .branch("never", |ctx| async move {
-                            ctx.step("b", || {
-                                let guard = Dropped(dropped.clone());
-                                async move {
-                                    std::future::pending::<()>().await;
-                                    drop(guard);
-                                    ok(2).await
-                                }
+                            .branch("fast", |ctx| async move {
+                                ctx.step("a", || async {
+                                    tokio::time::sleep(secs(5)).await;
+                                    ok(1).await
+                                })
+                                .await
                             })
-                            .await
-                        })
-                        .await?;
-                    ctx.sleep("later", hours(1)).await?;
-                    Ok((won.winner, won.value))
-                }
-            }))
+                            .branch("never", |ctx| async move {
+                                ctx.step("b", || {
+                                    let guard = Dropped(dropped.clone());
+                                    async move {
+                                        std::future::pending::<()>().await;
+                                        drop(guard);
+                                        ok(2).await
+                                    }
+                                })
+                                .await
+                            })
+                            .await?;
+                        ctx.sleep("later", hours(1)).await?;
+                        Ok((won.winner, won.value))
+                    }
+                }),
+            )
             .start()
             .await;
         start(&test).await;
@@ -85,7 +89,7 @@ fn the_winner_is_durable_before_a_loser_is_dropped() {
         let test = store
             .engine()
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     ctx.race("first")
                         .branch("a", |ctx| async move { ctx.step("a", || ok(1)).await })
                         .branch("b", |ctx| async move {
@@ -113,7 +117,7 @@ fn if_all_fail_the_error_lists_each() {
         let test = store
             .engine()
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     let lost = ctx
                         .race::<u32>("all")
                         .branch("a", |_| async { Err(Error::fatal("one")) })
@@ -146,30 +150,32 @@ fn a_branch_that_is_retried_keeps_the_race_open_and_may_win() {
         let witness = attempts.clone();
         let test = store
             .engine()
-            .workflows(Workflows::new().function("w", move |ctx: Ctx, _: ()| {
-                let attempts = witness.clone();
-                async move {
-                    let won = ctx
-                        .race("retrying")
-                        .branch("flaky", |ctx| async move {
-                            ctx.step_with("f", |step| {
-                                attempts.add(step.attempt);
-                                async move {
-                                    if step.attempt < 3 {
-                                        fail("again").await
-                                    } else {
-                                        ok(3).await
+            .workflows(
+                Workflows::new().function("w", move |ctx: Ctx<AnyEvent>, _: ()| {
+                    let attempts = witness.clone();
+                    async move {
+                        let won = ctx
+                            .race("retrying")
+                            .branch("flaky", |ctx| async move {
+                                ctx.step_with("f", |step| {
+                                    attempts.add(step.attempt);
+                                    async move {
+                                        if step.attempt < 3 {
+                                            fail("again").await
+                                        } else {
+                                            ok(3).await
+                                        }
                                     }
-                                }
+                                })
+                                .retry(Retry::constant(5, secs(1)))
+                                .await
                             })
-                            .retry(Retry::constant(5, secs(1)))
-                            .await
-                        })
-                        .branch("fails", |_| async { Err(Error::fatal("no")) })
-                        .await?;
-                    Ok(won.winner)
-                }
-            }))
+                            .branch("fails", |_| async { Err(Error::fatal("no")) })
+                            .await?;
+                        Ok(won.winner)
+                    }
+                }),
+            )
             .start()
             .await;
         let run = start(&test).await;
@@ -186,7 +192,7 @@ fn a_parked_race_of_a_timer_and_an_event_is_woken_by_either() {
             let mut test = store
                 .engine()
                 .workflows(
-                    Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                    Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                         let won = ctx
                             .race("either")
                             .branch("timer", |ctx| async move {
@@ -230,7 +236,7 @@ fn a_late_result_of_a_loser_has_no_effect() {
         let mut test = store
             .engine()
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     // Both results may be in one commit. The first in the journal wins on every replay.
                     let won = ctx
                         .race("tie")
@@ -266,7 +272,7 @@ fn a_race_without_branches_is_refused() {
         let test = store
             .engine()
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     ctx.race::<()>("none").await?;
                     Ok(())
                 }),
@@ -285,7 +291,7 @@ fn an_event_after_the_winner_is_not_taken_by_a_loser() {
         let test = store
             .engine()
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     ctx.race("first")
                         .branch("asked", |ctx| async move {
                             ctx.event::<Ping>().id("one").await.map(|Ping(n)| n)
@@ -317,7 +323,7 @@ fn an_event_after_the_winner_is_not_taken_by_a_loser() {
 #[test]
 fn losers_of_a_race_do_not_run_in_a_later_pass() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             let race = ctx
                 .race("first")
                 .branch("event", |ctx| async move {

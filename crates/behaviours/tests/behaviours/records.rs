@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use everstep::inspect::Overview;
 use everstep::journal::{Body, Entry, RecordNumber};
-use everstep::{Ctx, Error, Retry, RunStatus, Workflows, hours, minutes, secs};
+use everstep::{AnyEvent, Ctx, Error, Retry, RunStatus, Workflows, hours, minutes, secs};
 
 use crate::support::{Ping, Seen, fail, for_each_store, json, ok, output, ping, restart, start};
 
@@ -12,7 +12,7 @@ use crate::support::{Ping, Seen, fail, for_each_store, json, ok, output, ping, r
 #[test]
 fn notes_rows_and_emissions_happen_once_however_often_the_code_runs() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             for n in 0..3 {
                 ctx.note(format!("round {n}"));
                 ctx.set_row("progress", "round", &n)?;
@@ -53,7 +53,7 @@ fn notes_rows_and_emissions_happen_once_however_often_the_code_runs() {
 #[test]
 fn a_note_before_a_crash_in_the_following_step_is_not_written_twice() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             ctx.note("about to work");
             ctx.emit("begun", &())?;
             let work = || async {
@@ -80,7 +80,7 @@ fn a_note_before_a_crash_in_the_following_step_is_not_written_twice() {
 #[test]
 fn a_tail_returns_records_in_order_without_gaps_and_repetitions() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             let work = |step: everstep::operation::StepContext| async move {
                 if step.attempt == 1 {
                     Err(Error::new("no luck"))
@@ -155,7 +155,7 @@ fn now_random_and_uuid_are_the_same_on_every_replay() {
     for_each_store(async |store| {
         let seen = Seen::new();
         let inside = seen.clone();
-        let code = move |ctx: Ctx, _: ()| {
+        let code = move |ctx: Ctx<AnyEvent>, _: ()| {
             let seen = inside.clone();
             async move {
                 let first = (ctx.now(), ctx.random(), ctx.uuid());
@@ -193,7 +193,7 @@ fn now_random_and_uuid_are_the_same_on_every_replay() {
 #[test]
 fn a_journal_longer_than_a_page_is_replayed_completely() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             for n in 0..12_000 {
                 ctx.set_row("rows", n.to_string(), &n)?;
             }
@@ -223,7 +223,7 @@ fn a_journal_longer_than_a_page_is_replayed_completely() {
 #[test]
 fn an_application_cannot_use_collections_of_the_engine() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             for collection in ["workflow", "step", "rpc", "event", "workflow:event"] {
                 let refused = ctx.set_row(collection, "k", &1);
                 assert!(refused.is_err(), "{collection}");
@@ -246,7 +246,7 @@ fn an_application_cannot_use_collections_of_the_engine() {
 #[test]
 fn an_attribute_is_written_once_per_call_and_the_overview_shows_its_latest_value() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             ctx.set_attribute("amount", 1500)?;
             ctx.set_attribute("paid", false)?;
             ctx.set_attribute("stage", "payment")?;
@@ -288,8 +288,8 @@ fn an_attribute_is_written_once_per_call_and_the_overview_shows_its_latest_value
 #[test]
 fn a_loop_keeps_the_iteration_that_set_an_attribute_until_a_later_one_sets_it_again() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
-            let body = |ctx: Ctx, n: u64| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
+            let body = |ctx: Ctx<AnyEvent>, n: u64| async move {
                 if n == 1 || n == 5 {
                     ctx.set_attribute("round", n)?;
                 }

@@ -19,6 +19,7 @@ impl Workflow for Halved {
     const NAME: &'static str = "halved";
     type Input = u32;
     type Output = u32;
+    type Interface = ();
 
     async fn run(&self, ctx: Ctx<Self>, n: u32) -> Result<u32> {
         ctx.step("halve", || ok(n / 2)).await
@@ -56,6 +57,7 @@ fn invalid_workflows_are_rejected_at_the_start() {
         const VERSIONS: RangeInclusive<u32> = 0..=1;
         type Input = ();
         type Output = ();
+        type Interface = ();
 
         async fn run(&self, _: Ctx<Self>, (): ()) -> Result<()> {
             Ok(())

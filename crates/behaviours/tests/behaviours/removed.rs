@@ -4,13 +4,14 @@ use std::ops::ControlFlow;
 
 use everstep::journal::record::ParentClose;
 use everstep::operation::RemovedKind;
+use everstep::schemars::{self, JsonSchema};
 use everstep::testing::TestEngineBuilder;
-use everstep::{Ctx, Payload, Result, Rpc, RunStatus, Workflows, hours, minutes};
+use everstep::{AnyEvent, Ctx, Payload, Result, Rpc, RunStatus, Workflows, hours, minutes};
 use serde::Serialize;
 
 use crate::support::{Ping, for_each_store, json, ok, output, ping, start};
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Ask;
 impl Rpc for Ask {
     const METHOD: &'static str = "old";
@@ -36,7 +37,7 @@ const KINDS: [RemovedKind; 15] = [
 ];
 
 /// The operation that will be removed. It ends after an hour and a ping at the latest.
-async fn old(ctx: &Ctx, kind: RemovedKind) -> Result<()> {
+async fn old(ctx: &Ctx<AnyEvent>, kind: RemovedKind) -> Result<()> {
     match kind {
         RemovedKind::Step => ctx.step("old", || ok(())).await?,
         RemovedKind::Sleep => ctx.sleep("old", hours(1)).await?,
@@ -47,7 +48,7 @@ async fn old(ctx: &Ctx, kind: RemovedKind) -> Result<()> {
             ctx.rpc(Ask).timeout(hours(1)).await?;
         }
         RemovedKind::Loop => {
-            let body = |ctx: Ctx, n: u32| async move {
+            let body = |ctx: Ctx<AnyEvent>, n: u32| async move {
                 ctx.step("in", || ok(n)).await?;
                 ctx.sleep("in", minutes(5)).await?;
                 if n == 9 {
@@ -59,16 +60,16 @@ async fn old(ctx: &Ctx, kind: RemovedKind) -> Result<()> {
             ctx.repeat("old", 0, body).keep(1).await?;
         }
         RemovedKind::Join => {
-            let nap = |ctx: Ctx| async move { ctx.sleep("in", hours(1)).await };
-            let got = |ctx: Ctx| async move { ctx.event::<Ping>().id("in").await };
+            let nap = |ctx: Ctx<AnyEvent>| async move { ctx.sleep("in", hours(1)).await };
+            let got = |ctx: Ctx<AnyEvent>| async move { ctx.event::<Ping>().id("in").await };
             ctx.join("old")
                 .branch("nap", nap)
                 .branch("got", got)
                 .await?;
         }
         RemovedKind::Race => {
-            let nap = |ctx: Ctx| async move { ctx.sleep("in", hours(1)).await };
-            let step = |ctx: Ctx| async move {
+            let nap = |ctx: Ctx<AnyEvent>| async move { ctx.sleep("in", hours(1)).await };
+            let step = |ctx: Ctx<AnyEvent>| async move {
                 ctx.step("in", || ok(())).await?;
                 ctx.sleep("more", hours(2)).await
             };
@@ -78,7 +79,7 @@ async fn old(ctx: &Ctx, kind: RemovedKind) -> Result<()> {
                 .await?;
         }
         RemovedKind::Switch => {
-            let nap = |ctx: Ctx| async move {
+            let nap = |ctx: Ctx<AnyEvent>| async move {
                 ctx.step("in", || ok(())).await?;
                 ctx.sleep("in", hours(1)).await
             };
@@ -101,7 +102,11 @@ async fn old(ctx: &Ctx, kind: RemovedKind) -> Result<()> {
 }
 
 /// Before: two operations beside each other, then an event. After: without the first.
-async fn code(ctx: Ctx, kind: RemovedKind, is_removed: Option<RemovedKind>) -> Result<u32> {
+async fn code(
+    ctx: Ctx<AnyEvent>,
+    kind: RemovedKind,
+    is_removed: Option<RemovedKind>,
+) -> Result<u32> {
     let first = async {
         match is_removed {
             Some(kind) => ctx.removed("old", kind).await?,
@@ -126,7 +131,7 @@ fn register(
 ) -> TestEngineBuilder {
     setup.workflows(
         Workflows::new()
-            .function("nap", |ctx: Ctx, (): ()| async move {
+            .function("nap", |ctx: Ctx<AnyEvent>, (): ()| async move {
                 ctx.sleep("nap", hours(1)).await
             })
             .function("w", move |ctx, (): ()| code(ctx, kind, is_removed)),
@@ -275,11 +280,11 @@ fn the_mark_of_a_removed_operation_keeps_its_kind() {
 }
 
 /// Races a sleep against a step inside a switch, or does nothing after the removal.
-async fn given_up(ctx: Ctx, is_removed: bool) -> Result<u32> {
+async fn given_up(ctx: Ctx<AnyEvent>, is_removed: bool) -> Result<u32> {
     if is_removed {
         ctx.removed("old", RemovedKind::Switch).await?;
     } else {
-        let either = |ctx: Ctx| async move {
+        let either = |ctx: Ctx<AnyEvent>| async move {
             tokio::select! {
                 biased;
                 quick = ctx.step("quick", || ok(())) => quick,
@@ -320,7 +325,7 @@ fn a_child_whose_operation_was_removed_follows_its_close_policy() {
     for on_close in [ParentClose::Cancel, ParentClose::Abandon] {
         for_each_store(async |store| {
             let parent = move |is_removed: bool| {
-                move |ctx: Ctx, (): ()| async move {
+                move |ctx: Ctx<AnyEvent>, (): ()| async move {
                     if is_removed {
                         ctx.removed("nap", RemovedKind::Child).await?;
                     } else {
@@ -330,7 +335,7 @@ fn a_child_whose_operation_was_removed_follows_its_close_policy() {
                     ok(1).await
                 }
             };
-            let nap = |ctx: Ctx, (): ()| async move { ctx.sleep("nap", hours(1)).await };
+            let nap = |ctx: Ctx<AnyEvent>, (): ()| async move { ctx.sleep("nap", hours(1)).await };
             let setup = store
                 .engine()
                 .workflows(Workflows::new().function("nap", nap));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use everstep::testing::{Recording, ReplayEnd, ReplayError, replay_check_function};
-use everstep::{Ctx, Result, RunStatus, Workflows};
+use everstep::{AnyEvent, Ctx, Result, RunStatus, Workflows};
 
 use crate::divergence::{CHANGES, Change, code};
 use crate::support::{for_each_store, json, ok, output, start};
@@ -12,7 +12,9 @@ use crate::support::{for_each_store, json, ok, output, start};
 /// Calls a different step each time it runs, like code that reads a clock.
 fn fickle(
     runs: Arc<AtomicU32>,
-) -> impl Fn(Ctx, ()) -> std::pin::Pin<Box<dyn Future<Output = Result<u32>> + Send>> + Send + Sync {
+) -> impl Fn(Ctx<AnyEvent>, ()) -> std::pin::Pin<Box<dyn Future<Output = Result<u32>> + Send>>
++ Send
++ Sync {
     move |ctx, ()| {
         let is_even = runs.fetch_add(1, Ordering::Relaxed).is_multiple_of(2);
         Box::pin(async move {
@@ -65,12 +67,12 @@ fn a_recorded_journal_is_replayed_without_side_effects() {
 fn a_replay_must_reach_the_recorded_end() {
     for_each_store(async |store| {
         let returns = |n: u32| {
-            move |ctx: Ctx, _: ()| async move { ctx.step("a", || ok(1)).await.map(|a| a + n) }
+            move |ctx: Ctx<AnyEvent>, _: ()| async move { ctx.step("a", || ok(1)).await.map(|a| a + n) }
         };
         let fails = |text: &'static str| {
-            move |_: Ctx, _: ()| async move { Err::<u32, _>(everstep::Error::new(text)) }
+            move |_: Ctx<AnyEvent>, _: ()| async move { Err::<u32, _>(everstep::Error::new(text)) }
         };
-        let named = |ctx: Ctx, _: ()| async move { Ok(ctx.metadata().id.to_string()) };
+        let named = |ctx: Ctx<AnyEvent>, _: ()| async move { Ok(ctx.metadata().id.to_string()) };
         let test = store.engine().workflows(
             Workflows::new()
                 .function("returns", returns(0))
@@ -150,7 +152,7 @@ fn development_mode_finds_hidden_nondeterminism_at_once_and_names_both_places() 
 fn development_mode_finds_a_result_that_is_not_reproducible() {
     for_each_store(async |store| {
         let runs = Arc::new(AtomicU32::new(0));
-        let code = move |_: Ctx, _: ()| {
+        let code = move |_: Ctx<AnyEvent>, _: ()| {
             let run = runs.fetch_add(1, Ordering::Relaxed);
             async move { Ok(run) }
         };
@@ -189,7 +191,7 @@ fn development_mode_leaves_sound_code_alone() {
 #[test]
 fn a_terminated_journal_replays_from_any_end() {
     for_each_store(async |store| {
-        let waits = |ctx: Ctx, _: ()| async move {
+        let waits = |ctx: Ctx<AnyEvent>, _: ()| async move {
             let received = ctx
                 .event::<crate::support::Ping>()
                 .timeout(everstep::secs(1));

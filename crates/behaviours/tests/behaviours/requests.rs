@@ -6,6 +6,7 @@ use std::pin::pin;
 
 use everstep::errors::RequestError;
 use everstep::journal::{Body, Generation};
+use everstep::schemars::{self, JsonSchema};
 use everstep::{
     AnyEvent, Ctx, Error, Event, Request, Result, Workflows, hours, millis, minutes, secs,
 };
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::support::{Ping, for_each_store, ping, start};
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Double(u32);
 
 impl Event for Double {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use everstep::control::{Because, Effect};
 use everstep::journal::{Body, Generation, record};
+use everstep::schemars::{self, JsonSchema};
 use everstep::{
     AnyEvent, Ctx, Error, ErrorCode, Result, Retry, Rpc, RunStatus, WaitError, Workflows, millis,
     minutes, secs,
@@ -333,7 +334,7 @@ fn lists_handles_and_waits_follow_the_latest_generation() {
     });
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Approve;
 impl Rpc for Approve {
     const METHOD: &'static str = "approve";
@@ -364,7 +365,7 @@ fn open_rpcs_get_new_ids_and_timers_keep_their_time() {
         test.advance(minutes(30)).await;
         run.recover().await.unwrap();
         test.reach(&run, RunStatus::Waiting).await;
-        let refused = run.answer(&old, &true).await.unwrap_err();
+        let refused = run.answer::<Approve>(&old, &true).await.unwrap_err();
         assert_eq!(refused.code(), ErrorCode::RpcNotOpen);
         test.answer_next::<Approve>(&run, &true).await;
         let before = test.now();
@@ -438,7 +439,7 @@ fn a_restart_does_not_treat_undone_steps_as_done() {
         let test = store
             .engine()
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, (): ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, (): ()| async move {
                     let charge = ctx
                         .step("charge", || ok(1_u32))
                         .undo(|_| async { Ok::<_, Error>(()) });

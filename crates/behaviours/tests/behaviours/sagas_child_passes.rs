@@ -1,7 +1,7 @@
 //! Children in sagas whose function is run again: each child that completed is undone, whichever pass started it.
 
 use everstep::journal::record::ParentClose;
-use everstep::{Ctx, Error, Options, Result, Workflows};
+use everstep::{AnyEvent, Ctx, Error, Options, Result, Workflows};
 use everstep::{minutes, secs};
 
 use crate::sagas_children::{shipped, with_child};
@@ -13,7 +13,7 @@ fn children_of_an_earlier_pass_are_undone_too() {
     for_each_store(async |store: &TestStore| {
         let seen = Seen::new();
         let (own, setup) = (seen.clone(), with_child(store.engine(), &seen));
-        let code = move |ctx: Ctx, (): ()| {
+        let code = move |ctx: Ctx<AnyEvent>, (): ()| {
             let seen = own.clone();
             async move {
                 if ctx.metadata().attempt == 1 {

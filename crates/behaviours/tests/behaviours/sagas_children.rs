@@ -9,8 +9,8 @@ use everstep::journal::Body;
 use everstep::journal::record::ParentClose;
 use everstep::testing::{Mock, TestEngineBuilder};
 use everstep::{
-    Ctx, Error, ErrorCode, Options, Payload, Result, Retry, RunStatus, WaitError, Workflows, hours,
-    millis, minutes, secs,
+    AnyEvent, Ctx, Error, ErrorCode, Options, Payload, Result, Retry, RunStatus, WaitError,
+    Workflows, hours, millis, minutes, secs,
 };
 
 use crate::sagas::done;
@@ -22,7 +22,7 @@ use crate::support::{
 pub(crate) fn with_child(setup: TestEngineBuilder, seen: &Seen<String>) -> TestEngineBuilder {
     let seen = seen.clone();
     setup.workflows(
-        Workflows::new().function("ship", move |ctx: Ctx, parcel: String| {
+        Workflows::new().function("ship", move |ctx: Ctx<AnyEvent>, parcel: String| {
             let seen = seen.clone();
             async move {
                 let (own, label) = (seen.clone(), parcel.clone());
@@ -43,7 +43,11 @@ pub(crate) fn with_child(setup: TestEngineBuilder, seen: &Seen<String>) -> TestE
 }
 
 /// A child whose parent undoes it.
-pub(crate) async fn shipped(ctx: &Ctx, parcel: &str, seen: &Seen<String>) -> Result<Payload> {
+pub(crate) async fn shipped(
+    ctx: &Ctx<AnyEvent>,
+    parcel: &str,
+    seen: &Seen<String>,
+) -> Result<Payload> {
     let seen = seen.clone();
     ctx.child_by_name("ship", json(parcel))
         .undo(move |output: Payload| async move {
@@ -59,7 +63,7 @@ fn a_child_that_completed_is_undone_in_its_turn_with_its_output() {
     for_each_store(async |store: &TestStore| {
         let seen = Seen::new();
         let (own, setup) = (seen.clone(), with_child(store.engine(), &seen));
-        let code = move |ctx: Ctx, (): ()| {
+        let code = move |ctx: Ctx<AnyEvent>, (): ()| {
             let seen = own.clone();
             async move {
                 done(&ctx, "reserve", &seen).await?;
@@ -103,7 +107,7 @@ fn a_child_that_failed_has_undone_itself() {
     for_each_store(async |store: &TestStore| {
         let seen = Seen::new();
         let (own, setup) = (seen.clone(), with_child(store.engine(), &seen));
-        let code = move |ctx: Ctx, (): ()| {
+        let code = move |ctx: Ctx<AnyEvent>, (): ()| {
             let seen = own.clone();
             async move { shipped(&ctx, "bomb", &seen).await }
         };
@@ -124,7 +128,7 @@ fn the_undo_of_a_child_receives_its_run_and_the_reason_and_is_retried() {
     for_each_store(async |store: &TestStore| {
         let seen = Seen::new();
         let (own, setup) = (seen.clone(), with_child(store.engine(), &Seen::new()));
-        let code = move |ctx: Ctx, (): ()| {
+        let code = move |ctx: Ctx<AnyEvent>, (): ()| {
             let seen = own.clone();
             async move {
                 ctx.child_by_name("ship", json("lamp"))
@@ -174,7 +178,7 @@ fn a_child_that_cannot_be_undone_stops_the_rollback() {
     for_each_store(async |store: &TestStore| {
         let seen = Seen::new();
         let (own, setup) = (seen.clone(), with_child(store.engine(), &seen));
-        let code = move |ctx: Ctx, (): ()| {
+        let code = move |ctx: Ctx<AnyEvent>, (): ()| {
             let seen = own.clone();
             async move {
                 done(&ctx, "reserve", &seen).await?;
@@ -210,7 +214,7 @@ fn past_the_point_of_no_return_only_internal_undos_of_children_run() {
     for_each_store(async |store: &TestStore| {
         let seen = Seen::new();
         let (own, setup) = (seen.clone(), with_child(store.engine(), &seen));
-        let code = move |ctx: Ctx, (): ()| {
+        let code = move |ctx: Ctx<AnyEvent>, (): ()| {
             let seen = own.clone();
             async move {
                 shipped(&ctx, "lamp", &seen).await?;
@@ -244,7 +248,7 @@ fn a_cancelled_run_undoes_the_child_that_completed_and_cancels_the_one_that_did_
     for_each_store(async |store: &TestStore| {
         let seen = Seen::new();
         let (own, setup) = (seen.clone(), with_child(store.engine(), &seen));
-        let code = move |ctx: Ctx, (): ()| {
+        let code = move |ctx: Ctx<AnyEvent>, (): ()| {
             let seen = own.clone();
             async move {
                 shipped(&ctx, "lamp", &seen).await?;
@@ -274,7 +278,7 @@ fn a_child_that_completes_after_the_code_stopped_waiting_is_undone() {
     for_each_store(async |store: &TestStore| {
         let seen = Seen::new();
         let (own, setup) = (seen.clone(), with_child(store.engine(), &seen));
-        let code = move |ctx: Ctx, (): ()| {
+        let code = move |ctx: Ctx<AnyEvent>, (): ()| {
             let seen = own.clone();
             async move {
                 let child = ctx.child_by_name("ship", json("lamp"));
@@ -306,7 +310,7 @@ fn the_rollback_of_a_child_continues_in_the_next_process() {
     for_each_store(async |store: &TestStore| {
         let seen = Seen::new();
         let (own, setup) = (seen.clone(), with_child(store.engine(), &Seen::new()));
-        let code = move |ctx: Ctx, (): ()| {
+        let code = move |ctx: Ctx<AnyEvent>, (): ()| {
             let seen = own.clone();
             async move {
                 for parcel in ["lamp", "book"] {
@@ -352,7 +356,7 @@ fn an_explicit_rollback_undoes_children_and_the_code_continues() {
     for_each_store(async |store: &TestStore| {
         let seen = Seen::new();
         let (own, setup) = (seen.clone(), with_child(store.engine(), &seen));
-        let code = move |ctx: Ctx, (): ()| {
+        let code = move |ctx: Ctx<AnyEvent>, (): ()| {
             let seen = own.clone();
             async move {
                 shipped(&ctx, "lamp", &seen).await?;
@@ -380,7 +384,7 @@ fn code_that_no_longer_undoes_a_child_parks_the_run_before_anything_is_undone() 
         let setup = with_child(store.engine(), &seen);
         let code = |is_undone: bool, seen: &Seen<String>| {
             let seen = seen.clone();
-            move |ctx: Ctx, (): ()| {
+            move |ctx: Ctx<AnyEvent>, (): ()| {
                 let seen = seen.clone();
                 async move {
                     if is_undone {
@@ -423,7 +427,7 @@ fn code_that_no_longer_undoes_a_child_parks_the_run_before_anything_is_undone() 
 #[test]
 fn a_detached_child_has_no_undo() {
     for_each_store(async |store: &TestStore| {
-        let code = |ctx: Ctx, (): ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, (): ()| async move {
             let child = ctx.child_by_name("ship", json("lamp"));
             child.undo(|_| async { Ok::<_, Error>(()) }).detach().await
         };
@@ -443,7 +447,7 @@ fn the_undo_of_a_child_can_be_mocked() {
     for_each_store(async |store: &TestStore| {
         let seen = Seen::new();
         let (own, setup) = (seen.clone(), with_child(store.engine(), &seen));
-        let code = move |ctx: Ctx, (): ()| {
+        let code = move |ctx: Ctx<AnyEvent>, (): ()| {
             let seen = own.clone();
             async move {
                 shipped(&ctx, "lamp", &seen).await?;

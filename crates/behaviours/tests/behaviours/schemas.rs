@@ -1,11 +1,10 @@
-//! JSON schemas made from the types a workflow declares.
+//! JSON schemas made from the types of a workflow.
 
 use everstep::journal::Body;
+use everstep::schemars::{self, JsonSchema};
 use everstep::{
-    Accepts, Ctx, Declare, ErrorCode, Event, Name, Payload, Result, Rpc, RunStatus, Workflow,
-    Workflows,
+    Ctx, ErrorCode, Event, Name, Payload, Result, Rpc, RunStatus, Workflow, Workflows, interface,
 };
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -25,8 +24,10 @@ impl Event for Withdrawn {
     const NAME: &'static str = "withdrawn";
 }
 
-#[derive(Serialize)]
-struct Approve;
+#[derive(Serialize, JsonSchema)]
+struct Approve {
+    limit: u32,
+}
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct Decision {
@@ -40,28 +41,26 @@ impl Rpc for Approve {
 
 struct Expense;
 
-impl Accepts<Withdrawn> for Expense {}
+interface! {
+    ExpenseInterface {
+        events: Withdrawn;
+        rpcs: Approve;
+    }
+}
 
 impl Workflow for Expense {
     const NAME: &'static str = "expense";
     type Input = Claim;
     type Output = bool;
-
-    fn declare(declare: &mut Declare<Self>) {
-        declare
-            .event_with_schema::<Withdrawn>()
-            .rpc_with_schema::<Approve>()
-            .input_with_schema()
-            .output_with_schema();
-    }
+    type Interface = ExpenseInterface;
 
     async fn run(&self, ctx: Ctx<Self>, _: Claim) -> Result<bool> {
-        Ok(ctx.rpc(Approve).await?.approved)
+        Ok(ctx.rpc(Approve { limit: 100 }).await?.approved)
     }
 }
 
-fn property_type(schema: &Payload, property: &str) -> Value {
-    let schema: Value = schema.decode().unwrap();
+fn property_type(schema: Option<&Payload>, property: &str) -> Value {
+    let schema: Value = schema.unwrap().decode().unwrap();
     schema["properties"][property]["type"].clone()
 }
 
@@ -86,7 +85,7 @@ fn payloads_that_do_not_fit_a_schema_are_refused_before_they_are_stored() {
             assert_eq!(error.code(), code, "{event}");
         }
         let rpc = run.inspect().await.unwrap().overview.rpcs.remove(0).rpc_id;
-        let bad = run.answer(&rpc, &"perhaps").await.unwrap_err();
+        let bad = run.answer_json(&rpc, json(&"perhaps")).await.unwrap_err();
         assert_eq!(bad.code(), ErrorCode::SchemaMismatch);
         test.answer_next::<Approve>(&run, &Decision { approved: true })
             .await;
@@ -103,13 +102,15 @@ fn declared_types_and_rpcs_have_schemas() {
             .start()
             .await;
         let declaration = test.declaration(&Name::new("expense").unwrap()).unwrap();
-        assert_eq!(
-            property_type(declaration.input_schema().unwrap(), "amount"),
-            "integer"
-        );
-        let event = declaration.event_schema("withdrawn").unwrap();
+        let described = declaration.describe();
+        assert_eq!(property_type(described.input.as_ref(), "amount"), "integer");
+        let events = described.events.unwrap();
+        let event = events["withdrawn"].schema.as_ref();
         assert_eq!(property_type(event, "reason"), "string");
-        let output: Value = declaration.output_schema().unwrap().decode().unwrap();
+        let rpc = &described.rpcs["approve"];
+        assert_eq!(property_type(rpc.args.as_ref(), "limit"), "integer");
+        assert_eq!(property_type(rpc.schema.as_ref(), "approved"), "boolean");
+        let output: Value = described.output.unwrap().decode().unwrap();
         assert_eq!(output["type"], "boolean");
 
         let run = test
@@ -125,6 +126,6 @@ fn declared_types_and_rpcs_have_schemas() {
             Body::RpcRequested(rpc) => rpc.schema.clone(),
             _ => None,
         });
-        assert_eq!(property_type(&schema.unwrap(), "approved"), "boolean");
+        assert_eq!(property_type(schema.as_ref(), "approved"), "boolean");
     });
 }

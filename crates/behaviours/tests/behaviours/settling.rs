@@ -279,7 +279,7 @@ fn a_settled_step_needs_no_worker_to_be_recorded() {
         let run = start(&test).await;
         test.reach(&run, RunStatus::Retrying).await;
         test.redeploy(|setup| {
-            setup.workflows(Workflows::new().function("other", |_: Ctx, (): ()| ok(())))
+            setup.workflows(Workflows::new().function("other", |_: Ctx<AnyEvent>, (): ()| ok(())))
         })
         .await;
         let run = test.run("r").await.unwrap();

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use everstep::testing::{VirtualRuntime, virtual_time};
-use everstep::{Ctx, Engine, Result, RunHandle, Workflows, millis, secs};
+use everstep::{AnyEvent, Ctx, Engine, Result, RunHandle, Workflows, millis, secs};
 use everstep_store::{
     Answer, BoxFuture, Call, Description, Intercept, LocalBus, MemoryStore, Store, StoreError,
 };
@@ -60,7 +60,7 @@ fn an_executor_that_gets_its_run_back_reads_on_before_it_begins_a_step() {
                 turns_before_commit: 0,
             };
             let seen = seen.clone();
-            let work = move |ctx: Ctx, _: ()| {
+            let work = move |ctx: Ctx<AnyEvent>, _: ()| {
                 let seen = seen.clone();
                 async move {
                     ctx.event::<Ping>().await?;
@@ -110,7 +110,7 @@ fn a_step_that_lost_its_race_is_not_polled_again_and_again_while_the_winner_is_w
         };
         let polls = Arc::new(AtomicU32::new(0));
         let counter = polls.clone();
-        let work = move |ctx: Ctx, _: ()| {
+        let work = move |ctx: Ctx<AnyEvent>, _: ()| {
             let counter = counter.clone();
             let mut code = Box::pin(async move {
                 let won = ctx

@@ -1,10 +1,11 @@
 use std::sync::Arc;
 
+use everstep::schemars::{self, JsonSchema};
 use everstep::testing::{VirtualRuntime, virtual_time};
-use everstep::{Accepts, Ctx, Engine, Event, Result, Workflow, Workflows, days, hours};
+use everstep::{Ctx, Engine, Event, Result, Workflow, Workflows, days, hours, interface};
 use serde::{Deserialize, Serialize};
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Approval {
     approved: bool,
 }
@@ -13,11 +14,13 @@ impl Event for Approval {
 }
 
 struct Payment;
-impl Accepts<Approval> for Payment {}
+interface!(PaymentInterface { events: Approval; });
+
 impl Workflow for Payment {
     const NAME: &'static str = "payment";
     type Input = u32;
     type Output = String;
+    type Interface = PaymentInterface;
 
     async fn run(&self, ctx: Ctx<Self>, amount: u32) -> Result<String> {
         let charged: u32 = ctx

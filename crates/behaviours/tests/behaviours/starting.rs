@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use everstep::journal::Body;
 use everstep::testing::VirtualRuntime;
-use everstep::{Ctx, ErrorCode, Result, RunStatus, Workflow, Workflows, hours, minutes, secs};
+use everstep::{
+    AnyEvent, Ctx, ErrorCode, Result, RunStatus, Workflow, Workflows, hours, minutes, secs,
+};
 use everstep_store::MemoryStore;
 use futures_util::future::join_all;
 
 use crate::support::{Ping, for_each_store, json, ok, output, ping, restart, start, start_with};
 
-async fn once(ctx: Ctx, n: u32) -> Result<u32> {
+async fn once(ctx: Ctx<AnyEvent>, n: u32) -> Result<u32> {
     ctx.step("work", || ok(n)).await?;
     ctx.sleep("nap", hours(1)).await?;
     Ok(n)
@@ -218,6 +220,7 @@ impl<const FIRST: u32, const LAST: u32> Workflow for Versioned<FIRST, LAST> {
     const VERSIONS: RangeInclusive<u32> = FIRST..=LAST;
     type Input = ();
     type Output = u32;
+    type Interface = ();
 
     async fn run(&self, ctx: Ctx<Self>, _: ()) -> Result<u32> {
         ctx.sleep("nap", hours(1)).await?;
@@ -282,7 +285,7 @@ fn an_unknown_run_is_not_found() {
 #[test]
 fn a_run_that_waited_at_shutdown_is_woken_by_an_event_after_a_restart() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move { ctx.event::<Ping>().await };
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move { ctx.event::<Ping>().await };
         let mut test = store
             .engine()
             .workflows(Workflows::new().function("w", code))
@@ -301,7 +304,7 @@ fn a_run_that_waited_at_shutdown_is_woken_by_an_event_after_a_restart() {
 #[test]
 fn shutting_down_refuses_new_work_and_the_next_engine_continues() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             let short = || async {
                 tokio::time::sleep(secs(5)).await;
                 ok(1).await
@@ -348,7 +351,7 @@ fn shutting_down_refuses_new_work_and_the_next_engine_continues() {
 #[test]
 fn a_step_that_outlasts_the_grace_period_is_interrupted_and_runs_again() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             let long = || async {
                 tokio::time::sleep(minutes(5)).await;
                 ok(2).await

@@ -3,14 +3,14 @@
 use std::ops::ControlFlow;
 
 use everstep::inspect::StepStatus;
-use everstep::{Ctx, Error, ErrorCode, Options, Result, RunStatus, Workflows, minutes};
+use everstep::{AnyEvent, Ctx, Error, ErrorCode, Options, Result, RunStatus, Workflows, minutes};
 
 use crate::sagas::done;
 use crate::support::{
     Ping, Seen, failure, for_each_store, ok, output, ping, restart, start, start_with,
 };
 
-async fn counts(ctx: Ctx, steps: u32) -> Result<u32> {
+async fn counts(ctx: Ctx<AnyEvent>, steps: u32) -> Result<u32> {
     let mut sum = 0;
     for n in 0..steps {
         sum += ctx.step("count", || ok(n)).await?;
@@ -73,7 +73,7 @@ fn a_step_beyond_the_limit_rolls_back_and_cannot_be_caught() {
     for_each_store(async |store| {
         let seen = Seen::new();
         let own = seen.clone();
-        let code = move |ctx: Ctx, (): ()| {
+        let code = move |ctx: Ctx<AnyEvent>, (): ()| {
             let seen = own.clone();
             async move {
                 done(&ctx, "first", &seen).await?;
@@ -97,7 +97,7 @@ fn a_step_beyond_the_limit_rolls_back_and_cannot_be_caught() {
 #[test]
 fn a_loop_of_best_effort_steps_is_ended_by_the_limit_too() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, (): ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, (): ()| async move {
             loop {
                 let done: Option<i32> = ctx.step("again", || ok(1)).best_effort().await?;
                 if done.is_none() {
@@ -120,7 +120,7 @@ fn a_loop_of_best_effort_steps_is_ended_by_the_limit_too() {
 #[test]
 fn of_concurrent_steps_only_those_beyond_the_limit_fail() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, (): ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, (): ()| async move {
             let steps = (0..4_u32).map(|n| ctx.step("side", move || ok(n)));
             let done = futures_util::future::join_all(steps).await;
             let fits: Vec<bool> = done.iter().map(Result::is_ok).collect();
@@ -140,8 +140,8 @@ fn of_concurrent_steps_only_those_beyond_the_limit_fail() {
 #[test]
 fn iterations_that_have_ended_do_not_count() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, (): ()| async move {
-            let body = |ctx: Ctx, n: u32| async move {
+        let code = |ctx: Ctx<AnyEvent>, (): ()| async move {
+            let body = |ctx: Ctx<AnyEvent>, n: u32| async move {
                 ctx.step("in", || ok(n)).await?;
                 ctx.step("in", || ok(n)).await?;
                 if n == 20 {

@@ -1,7 +1,9 @@
 //! Steps and replay: a step with a recorded result is never executed again.
 
 use everstep::inspect::StepStatus;
-use everstep::{Ctx, Error, ErrorCode, Retry, RunStatus, Workflows, hours, minutes, secs};
+use everstep::{
+    AnyEvent, Ctx, Error, ErrorCode, Retry, RunStatus, Workflows, hours, minutes, secs,
+};
 
 use crate::support::{
     Ping, Seen, fail, failure, for_each_store, json, ok, output, ping, restart, start, start_with,
@@ -11,7 +13,7 @@ use crate::support::{
 #[test]
 fn a_completed_step_is_not_executed_again_even_if_it_returned_nothing() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             let a: u32 = ctx.step("a", || ok(7)).await?;
             ctx.step("b", || ok(())).await?;
             ctx.sleep("nap", hours(1)).await?;
@@ -37,7 +39,7 @@ fn a_step_cut_short_by_a_crash_runs_again_and_no_other_does() {
         let mut test = store
             .engine()
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     let a: u32 = ctx.step("a", || ok(1)).await?;
                     let b: u32 = ctx
                         .step("b", || async {
@@ -69,7 +71,7 @@ fn a_caught_failure_is_the_same_after_a_restart_and_the_step_stays_failed() {
     for_each_store(async |store| {
         let seen = Seen::new();
         let inside = seen.clone();
-        let code = move |ctx: Ctx, _: ()| {
+        let code = move |ctx: Ctx<AnyEvent>, _: ()| {
             let seen = inside.clone();
             async move {
                 let caught = ctx.try_step("a", || fail("no luck")).await?;
@@ -105,7 +107,7 @@ fn steps_of_one_name_are_counted() {
         let test = store
             .engine()
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     let mut sum = 0;
                     for n in 0..3 {
                         sum += ctx.step("item", || ok(n)).await?;
@@ -129,7 +131,7 @@ fn a_step_sees_its_attempt_its_name_its_count_and_its_options() {
     for_each_store(async |store| {
         let seen = Seen::new();
         let inside = seen.clone();
-        let code = move |ctx: Ctx, _: ()| {
+        let code = move |ctx: Ctx<AnyEvent>, _: ()| {
             let seen = inside.clone();
             async move {
                 for _ in 0..2 {
@@ -185,7 +187,9 @@ fn a_step_sees_its_attempt_its_name_its_count_and_its_options() {
 fn options_are_fixed_by_the_first_attempt() {
     for_each_store(async |store| {
         let with = |retry: Retry| {
-            move |ctx: Ctx, _: ()| async move { ctx.step("a", || fail("no luck")).retry(retry).await }
+            move |ctx: Ctx<AnyEvent>, _: ()| async move {
+                ctx.step("a", || fail("no luck")).retry(retry).await
+            }
         };
         let mut test = store
             .engine()
@@ -214,7 +218,7 @@ fn replaying_an_unchanged_history_writes_nothing() {
             .engine()
             .evict_all()
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, _: ()| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
                     ctx.note("begun");
                     let a: u32 = ctx.step("a", || ok(1)).await?;
                     ctx.set_row("progress", "a", &a)?;
@@ -252,7 +256,7 @@ fn the_first_input_is_used_despite_later_starts() {
         let mut test = store
             .engine()
             .workflows(
-                Workflows::new().function("w", |ctx: Ctx, n: u32| async move {
+                Workflows::new().function("w", |ctx: Ctx<AnyEvent>, n: u32| async move {
                     ctx.sleep("nap", hours(1)).await?;
                     Ok(n)
                 }),

@@ -7,7 +7,7 @@ mod lost_answers;
 use std::sync::Arc;
 
 use everstep::testing::{VirtualRuntime, virtual_time};
-use everstep::{Ctx, Engine, ErrorCode, Workflows, hours, millis, minutes, secs};
+use everstep::{AnyEvent, Ctx, Engine, ErrorCode, Workflows, hours, millis, minutes, secs};
 use everstep_store::{MemoryStore, StoreError};
 use futures_util::future::join;
 
@@ -32,7 +32,7 @@ fn memory() -> (Arc<Failing>, Arc<VirtualRuntime>) {
 }
 
 /// Five steps of a minute each.
-async fn steps(ctx: Ctx, _: ()) -> everstep::Result<u32> {
+async fn steps(ctx: Ctx<AnyEvent>, _: ()) -> everstep::Result<u32> {
     let mut sum = 0;
     for _ in 0..5 {
         let work = || async {
@@ -69,7 +69,7 @@ fn a_run_continues_after_its_journal_could_not_be_read() {
     virtual_time(async {
         let (store, runtime) = memory();
         let engine = Engine::on_store(store.clone()).runtime(runtime);
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             let Ping(n) = ctx.event::<Ping>().await?;
             Ok::<_, everstep::Error>(n)
         };
@@ -95,7 +95,7 @@ fn a_run_that_is_being_executed_is_not_reclaimed() {
         let (store, runtime) = memory();
         let seen = Seen::new();
         let inside = seen.clone();
-        let code = move |ctx: Ctx, _: ()| {
+        let code = move |ctx: Ctx<AnyEvent>, _: ()| {
             let seen = inside.clone();
             async move {
                 let work = || async {
@@ -206,7 +206,8 @@ fn an_engine_can_be_ended_while_timers_fire() {
             .build()
             .unwrap();
         let in_time = runtime.block_on(async {
-            let code = |ctx: Ctx, _: ()| async move { ctx.sleep("nap", millis(60)).await };
+            let code =
+                |ctx: Ctx<AnyEvent>, _: ()| async move { ctx.sleep("nap", millis(60)).await };
             let engine = Engine::in_memory().workflows(Workflows::new().function("w", code));
             let engine = engine.start().await.unwrap();
             for _ in 0..400 {

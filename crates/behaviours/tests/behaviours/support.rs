@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use everstep::journal::Timestamp;
+use everstep::schemars::{self, JsonSchema};
 use everstep::testing::{TestEngine, TestEngineBuilder, VirtualRuntime, virtual_time};
 use everstep::{Error, Event, Failure, Payload, Result, RunHandle, WaitError};
 use everstep_private_postgres::Server;
@@ -200,7 +201,7 @@ impl<T> Clone for Seen<T> {
 }
 
 /// An event with a number.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Ping(pub(crate) u32);
 
 impl Event for Ping {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use everstep::control::{Because, Effect};
 use everstep::journal::{Body, Generation, Location};
+use everstep::schemars::{self, JsonSchema};
 use everstep::{
     AnyEvent, Ctx, ErrorCode, Result, Rpc, RunHandle, RunId, RunStatus, WaitError, Workflows,
     millis, minutes, secs,
@@ -59,7 +60,7 @@ fn a_step_in_flight_is_abandoned_and_writes_nothing_after_the_end() {
     });
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Approve;
 impl Rpc for Approve {
     const METHOD: &'static str = "approve";
@@ -94,7 +95,7 @@ fn timers_and_rpcs_of_a_terminated_run_are_removed() {
         test.reach(&run, RunStatus::Waiting).await;
         let rpc = run.inspect().await.unwrap().overview.rpcs[0].rpc_id.clone();
         run.terminate().await.unwrap();
-        let refused = run.answer(&rpc, &true).await.unwrap_err();
+        let refused = run.answer_json(&rpc, json(&true)).await.unwrap_err();
         assert_eq!(refused.code(), ErrorCode::RpcNotOpen);
         let refused = run.send_by_name(PING, json(&1), None).await.unwrap_err();
         assert_eq!(refused.code(), ErrorCode::RunFinished);
@@ -114,7 +115,7 @@ fn a_run_without_a_worker_is_terminated_at_once() {
             .await;
         start(&test).await;
         test.redeploy(|setup| {
-            setup.workflows(Workflows::new().function("other", |_: Ctx, (): ()| ok(())))
+            setup.workflows(Workflows::new().function("other", |_: Ctx<AnyEvent>, (): ()| ok(())))
         })
         .await;
         let run = test.run("r").await.unwrap();

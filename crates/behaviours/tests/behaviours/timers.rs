@@ -2,7 +2,7 @@
 
 use everstep::journal::{Body, Timestamp};
 use everstep::testing::{ReplayError, journal_from_lines, journal_to_lines, replay_check_function};
-use everstep::{Ctx, RunStatus, Workflows, days, hours, millis, minutes, secs};
+use everstep::{AnyEvent, Ctx, RunStatus, Workflows, days, hours, millis, minutes, secs};
 
 use everstep::journal::record::TimerPurpose;
 use everstep_model::{Generation, RunId, StreamName};
@@ -10,7 +10,7 @@ use everstep_store::{Outcome, Row, RowsCommit, StreamRef, TimerRow};
 
 use crate::support::{Ping, Seen, TestStore, for_each_store, json, ok, output, restart, start};
 
-async fn nap(ctx: Ctx, _: ()) -> everstep::Result<Timestamp> {
+async fn nap(ctx: Ctx<AnyEvent>, _: ()) -> everstep::Result<Timestamp> {
     ctx.sleep("nap", hours(1)).await?;
     Ok(ctx.now())
 }
@@ -100,7 +100,7 @@ fn a_sleep_that_ended_without_a_node_ends_when_one_starts() {
 #[test]
 fn sleeping_until_a_time_that_has_passed_ends_at_once() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             ctx.sleep_until("past", Timestamp::from_millis(5)).await
         };
         let test = store
@@ -122,7 +122,7 @@ fn sleeping_until_a_time_that_has_passed_ends_at_once() {
 #[test]
 fn no_timer_is_left_when_a_run_ends() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             let _: Option<Ping> = ctx.event::<Ping>().timeout(days(3)).await?;
             tokio::select! {
                 biased;
@@ -153,7 +153,7 @@ fn no_timer_is_left_when_a_run_ends() {
 #[test]
 fn a_sleep_in_a_loop_does_not_run_earlier_rounds_again() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             let mut sum = 0;
             for n in 0..4 {
                 sum += ctx.step("work", || ok(n)).await?;
@@ -205,7 +205,7 @@ fn of_several_sleeps_each_ends_at_its_time() {
     for_each_store(async |store| {
         let seen = Seen::new();
         let inside = seen.clone();
-        let code = move |ctx: Ctx, _: ()| {
+        let code = move |ctx: Ctx<AnyEvent>, _: ()| {
             let seen = inside.clone();
             async move {
                 let nap = async |name: &'static str, length| {
@@ -238,7 +238,7 @@ fn of_several_sleeps_each_ends_at_its_time() {
 #[test]
 fn sleeps_of_months_fire_on_time() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             ctx.sleep("long", days(60)).await?;
             Ok(ctx.event::<Ping>().timeout(days(40)).await?.is_none())
         };
@@ -265,7 +265,7 @@ fn sleeps_of_months_fire_on_time() {
 #[test]
 fn an_endless_sleep_is_stored_as_a_very_long_one() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             tokio::select! {
                 biased;
                 _ = ctx.sleep("endless", std::time::Duration::MAX) => Ok(1),

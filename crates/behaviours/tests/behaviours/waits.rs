@@ -2,22 +2,24 @@
 
 use everstep::journal::record::WaitCompleted;
 use everstep::journal::{Body, RecordNumber};
+use everstep::schemars::{self, JsonSchema};
 use everstep::testing::{ReplayError, replay_check_function};
-use everstep::{Ctx, Event, Result, RunStatus, Workflows, hours, millis, minutes};
+use everstep::{AnyEvent, Ctx, Event, Result, RunStatus, Workflows, hours, millis, minutes};
 use serde::{Deserialize, Serialize};
 
 use crate::support::{Ping, Seen, for_each_store, json, output, ping, restart, start};
 
 fn wait_for(
     timeout: std::time::Duration,
-) -> impl Fn(Ctx, ()) -> std::pin::Pin<Box<dyn Future<Output = Result<bool>> + Send>> + Send + Sync
-{
+) -> impl Fn(Ctx<AnyEvent>, ()) -> std::pin::Pin<Box<dyn Future<Output = Result<bool>> + Send>>
++ Send
++ Sync {
     move |ctx, ()| {
         Box::pin(async move { Ok(ctx.event::<Ping>().timeout(timeout).await?.is_some()) })
     }
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Named {
     by: String,
 }
@@ -25,7 +27,7 @@ impl Event for Named {
     const NAME: &'static str = "named";
 }
 
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Pong(u32);
 impl Event for Pong {
     const NAME: &'static str = "pong";
@@ -84,7 +86,7 @@ fn an_event_in_time_ends_the_recorded_timeout_even_if_the_code_changed_it() {
 #[test]
 fn an_event_in_time_ends_the_timeout() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             let first = ctx.event::<Ping>().timeout(hours(1)).await?.is_some();
             ctx.event::<Ping>().id("second").await?;
             Ok(first)
@@ -110,7 +112,7 @@ fn a_timeout_is_remembered_and_a_late_event_waits_for_a_later_wait() {
     for_each_store(async |store| {
         let seen = Seen::new();
         let inside = seen.clone();
-        let code = move |ctx: Ctx, _: ()| {
+        let code = move |ctx: Ctx<AnyEvent>, _: ()| {
             let seen = inside.clone();
             async move {
                 let first = ctx.event::<Ping>().timeout(minutes(1)).await?;
@@ -144,7 +146,7 @@ fn a_timeout_is_remembered_and_a_late_event_waits_for_a_later_wait() {
 #[test]
 fn a_wait_may_fail_or_return_a_default_after_its_timeout() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             let nobody = Named {
                 by: "nobody".to_owned(),
             };
@@ -178,7 +180,7 @@ fn a_wait_may_fail_or_return_a_default_after_its_timeout() {
 #[test]
 fn a_dropped_wait_consumes_no_event() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             ctx.sleep("nap", hours(1)).await?;
             // Both events have arrived: the first wins, and the second wait is dropped.
             let first = tokio::select! {
@@ -212,7 +214,7 @@ fn a_dropped_wait_consumes_no_event() {
 fn of_several_waits_for_one_name_the_first_called_gets_the_first_event() {
     for early in [true, false] {
         for_each_store(async |store| {
-            let code = |ctx: Ctx, _: ()| async move {
+            let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
                 ctx.sleep("nap", hours(1)).await?;
                 let (a, b) =
                     tokio::try_join!(ctx.event::<Ping>().id("a"), ctx.event::<Ping>().id("b"))?;
@@ -242,7 +244,7 @@ fn of_several_waits_for_one_name_the_first_called_gets_the_first_event() {
 #[test]
 fn a_wait_that_takes_another_event_than_was_recorded_is_a_divergence() {
     for_each_store(async |store| {
-        let code = |ctx: Ctx, _: ()| async move {
+        let code = |ctx: Ctx<AnyEvent>, _: ()| async move {
             ctx.sleep("nap", hours(1)).await?;
             ctx.event::<Ping>().await
         };

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep::{Accepts, Ctx, Engine, Error, Event, Result, Retry, Workflow, Workflows, millis};
+use everstep::schemars::{self, JsonSchema};
+use everstep::{Ctx, Engine, Error, Event, Result, Retry, Workflow, Workflows, interface, millis};
 use serde::{Deserialize, Serialize};
 
 /// The number of processes that are killed.
@@ -18,7 +19,7 @@ pub(crate) const STEPS: [&str; 8] = [
     "check", "reserve", "charge", "pack", "label", "ship", "notify", "archive",
 ];
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Confirmed {
     by: u32,
 }
@@ -32,12 +33,13 @@ struct Order {
     effects: Arc<PathBuf>,
 }
 
-impl Accepts<Confirmed> for Order {}
+interface!(OrderInterface { events: Confirmed; });
 
 impl Workflow for Order {
     const NAME: &'static str = "order";
     type Input = u32;
     type Output = u64;
+    type Interface = OrderInterface;
 
     async fn run(&self, ctx: Ctx<Self>, number: u32) -> Result<u64> {
         let id = ctx.metadata().id;

@@ -1,6 +1,7 @@
 //! Children and messages in random workflows: operations as data, and the results of executing them.
 
 use everstep::journal::record::ParentClose;
+use everstep::schemars::{self, JsonSchema};
 use everstep::{AnyEvent, Ctx, EngineBuilder, Error, Payload, Result, Retry, Workflows, millis};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::program::{Witness, event_name};
 
 /// An operation of a random workflow that affects other runs.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) enum FamilyOp {
     /// A child that takes a while and may fail, with a timeout.
     Child {
@@ -49,7 +50,7 @@ pub(crate) fn family() -> impl Strategy<Value = FamilyOp> {
 pub(crate) fn register(builder: EngineBuilder) -> EngineBuilder {
     builder.workflows(Workflows::new().function(
         "leaf",
-        |ctx: Ctx, (takes_ms, fails, grown): (u16, bool, String)| async move {
+        |ctx: Ctx<AnyEvent>, (takes_ms, fails, grown): (u16, bool, String)| async move {
             if takes_ms > 0 {
                 ctx.sleep("grow", millis(u64::from(takes_ms))).await?;
             }

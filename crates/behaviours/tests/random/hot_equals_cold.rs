@@ -149,7 +149,9 @@ pub(crate) async fn run(
 async fn answer(handle: &RunHandle, number: usize) {
     let info = handle.inspect().await.unwrap();
     if let Some(rpc) = info.overview.rpcs.first() {
-        let _ = handle.answer(&rpc.rpc_id, &number).await;
+        let _ = handle
+            .answer_json(&rpc.rpc_id, Payload::from_value(&number).unwrap())
+            .await;
     }
 }
 

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use everstep::journal::Timestamp;
 use everstep::operation::OneOf2;
+use everstep::schemars::{self, JsonSchema};
 use everstep::{AnyEvent, Ctx, Error, Event, Result, Retry, Rpc, millis};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -19,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::family::{FamilyOp, family, run_family};
 pub(crate) use running::run_program;
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) enum Op {
     /// A step with this name that takes a while and succeeds after a number of failures.
     Step {
@@ -217,14 +218,14 @@ pub(crate) fn happenings(crashes: bool) -> impl Strategy<Value = Vec<(u16, Happe
     proptest::collection::vec((0u16..60, happening), 0..10)
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Zero(u32);
 
 impl Event for Zero {
     const NAME: &'static str = "zero";
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct One(u32);
 
 impl Event for One {
@@ -235,7 +236,7 @@ pub(crate) fn event_name(event: u8) -> &'static str {
     if event == 0 { Zero::NAME } else { One::NAME }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Ask;
 
 impl Rpc for Ask {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use everstep::journal::Body;
-use everstep::{Accepts, Ctx, Engine, Handle, Workflow, Workflows};
+use everstep::{Ctx, Engine, Handle, Workflow, Workflows, interface};
 
 use super::repeated::LatencyBudget;
 use super::resuming::Go;
@@ -21,12 +21,13 @@ const BUDGET: LatencyBudget = LatencyBudget {
 
 struct WaitsForOne;
 
-impl Accepts<Go> for WaitsForOne {}
+interface!(WaitsForOneInterface { events: Go; });
 
 impl Workflow for WaitsForOne {
     const NAME: &'static str = "waits-for-one";
     type Input = ();
     type Output = ();
+    type Interface = WaitsForOneInterface;
 
     async fn run(&self, ctx: Ctx<Self>, (): ()) -> everstep::Result<()> {
         ctx.event::<Go>().await?;

@@ -40,6 +40,7 @@ impl Workflow for Child {
     const NAME: &'static str = "child";
     type Input = u32;
     type Output = u32;
+    type Interface = ();
 
     async fn run(&self, ctx: Ctx<Self>, n: u32) -> Result<u32> {
         ctx.step("work", move || async move { Ok::<_, Error>(n) })

@@ -26,6 +26,7 @@ impl Workflow for OneStep {
     const NAME: &'static str = "one-step";
     type Input = ();
     type Output = ();
+    type Interface = ();
 
     async fn run(&self, ctx: Ctx<Self>, (): ()) -> everstep::Result<()> {
         ctx.step("first", || async {

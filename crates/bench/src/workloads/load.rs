@@ -76,6 +76,7 @@ impl Workflow for TenSteps {
     const NAME: &'static str = "ten-steps";
     type Input = ();
     type Output = ();
+    type Interface = ();
 
     async fn run(&self, ctx: Ctx<Self>, (): ()) -> everstep::Result<()> {
         for name in STEP_NAMES {

@@ -7,7 +7,7 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use everstep::{Accepts, Ctx, Engine, Error, RunHandle, Workflow, Workflows};
+use everstep::{Ctx, Engine, Error, RunHandle, Workflow, Workflows, interface};
 use everstep_model::{Frame, FrameHeader, Record};
 use tokio::sync::mpsc;
 
@@ -27,12 +27,13 @@ struct LongLoop {
     resumes: Resumes,
 }
 
-impl Accepts<Go> for LongLoop {}
+interface!(LongLoopInterface { events: Go; });
 
 impl Workflow for LongLoop {
     const NAME: &'static str = "long-loop";
     type Input = u64;
     type Output = u64;
+    type Interface = LongLoopInterface;
 
     async fn run(&self, ctx: Ctx<Self>, iterations: u64) -> everstep::Result<u64> {
         let stops = STOPS.map(|stop| iterations * stop / 100);

@@ -115,6 +115,7 @@ impl Workflow for Unfinished {
     const NAME: &'static str = "unfinished";
     type Input = ();
     type Output = ();
+    type Interface = ();
 
     async fn run(&self, ctx: Ctx<Self>, (): ()) -> everstep::Result<()> {
         ctx.step("done", || async { Ok::<_, Error>(()) }).await?;

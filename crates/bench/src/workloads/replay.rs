@@ -2,7 +2,7 @@
 //! from sending the event until the code after it runs. The engine replays all previous steps in
 //! between, so the time per step should not depend on their number.
 
-use everstep::{Accepts, Ctx, Engine, Error, Workflow, Workflows};
+use everstep::{Ctx, Engine, Error, Workflow, Workflows, interface};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
@@ -24,12 +24,13 @@ struct ManySteps {
     resumes: Resumes,
 }
 
-impl Accepts<Go> for ManySteps {}
+interface!(ManyStepsInterface { events: Go; });
 
 impl Workflow for ManySteps {
     const NAME: &'static str = "many-steps";
     type Input = u64;
     type Output = ();
+    type Interface = ManyStepsInterface;
 
     async fn run(&self, ctx: Ctx<Self>, steps: u64) -> everstep::Result<()> {
         for _ in 0..steps {

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use everstep::schemars::{self, JsonSchema};
 use everstep::{Accepts, Ctx, Event, Payload, RunHandle, RunStatus, Workflow};
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
@@ -10,7 +11,7 @@ use tokio::sync::mpsc;
 /// How often the status of a run is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Go;
 
 impl Event for Go {

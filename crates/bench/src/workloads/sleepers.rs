@@ -32,6 +32,7 @@ impl Workflow for Sleeper {
     const NAME: &'static str = "sleeper";
     type Input = bool;
     type Output = ();
+    type Interface = ();
 
     /// Sleeps, or executes one step.
     async fn run(&self, ctx: Ctx<Self>, sleeps: bool) -> everstep::Result<()> {

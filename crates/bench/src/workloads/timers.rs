@@ -34,6 +34,7 @@ impl Workflow for Sleeper {
     /// The deadline, in milliseconds since 1970.
     type Input = u64;
     type Output = ();
+    type Interface = ();
 
     async fn run(&self, ctx: Ctx<Self>, until_ms: u64) -> everstep::Result<()> {
         let until = Timestamp::from_millis(until_ms);

@@ -45,6 +45,17 @@ fn a_run_is_started_shown_answered_and_awaited() {
         why.contains("waits for an answer to `approveExpense`"),
         "{why}"
     );
+    // B404
+    let sent = [
+        "send",
+        "expense-1",
+        "approveExpense",
+        r#"{"approved":true}"#,
+    ];
+    let refused = server.run(&sent);
+    assert_eq!(refused.status.code(), Some(7));
+    let advice = "it asks this as an rpc: everstep answer expense-1 approveExpense";
+    assert!(stderr(&refused).contains(advice), "{}", stderr(&refused));
     let listed = server.output(&["list", "--tag", "team"]);
     assert!(
         listed.contains("expense-1   expense    waiting"),

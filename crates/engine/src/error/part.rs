@@ -84,11 +84,31 @@ pub struct RunFinished {
 
 /// The workflow does not accept the event.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("workflow `{workflow}` does not accept event `{event}`; it accepts: {accepted}")]
+#[error("workflow `{workflow}` does not accept event `{event}`; {}", self.advice())]
 pub struct EventNotAccepted {
+    pub run: RunId,
     pub workflow: String,
     pub event: String,
-    pub accepted: String,
+    /// The names of the events that it accepts.
+    pub accepted: Vec<String>,
+    /// Whether the workflow makes an rpc of this name, which takes an answer instead.
+    pub is_rpc: bool,
+}
+
+impl EventNotAccepted {
+    fn advice(&self) -> String {
+        let accepted = match self.accepted.as_slice() {
+            [] => "it accepts no events".to_owned(),
+            accepted => format!("it accepts: {}", accepted.join(", ")),
+        };
+        let Self { run, event, .. } = self;
+        match self.is_rpc {
+            true => {
+                format!("it asks this as an rpc: everstep answer {run} {event} JSON; {accepted}")
+            }
+            false => accepted,
+        }
+    }
 }
 
 /// The run has too many unconsumed events.

@@ -56,7 +56,7 @@ impl Requests {
             return self.answered_before(&answer).await;
         };
         let workers = &self.parts.workers;
-        workers.check_answer(&run, &row.method, &answer.answer)?;
+        workers.check_answer(&run, &row, &answer.answer)?;
         let answered = RpcAnswered {
             location: row.location,
             rpc_id: answer.rpc.clone(),

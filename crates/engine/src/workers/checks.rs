@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_model::{Name, Payload};
-use everstep_store::RunRow;
+use everstep_store::{RpcRow, RunRow};
 
 use super::declares::Declares;
 use super::directory::Workers;
+use super::schema;
 use crate::error::{EventNotAccepted, SchemaMismatch, SendError};
 
 impl Workers {
@@ -54,9 +55,11 @@ impl Workers {
         };
         if !declared.is_accepted(event.as_str()) {
             let error = EventNotAccepted {
+                run: run.id.clone(),
                 workflow: run.workflow.to_string(),
                 event: event.to_string(),
-                accepted: declared.accepts().unwrap_or_default().join(", "),
+                accepted: declared.accepts().unwrap_or_default(),
+                is_rpc: declared.makes_rpc(event.as_str()),
             };
             return Err(error.into());
         }
@@ -64,17 +67,19 @@ impl Workers {
         Ok(checked.map_err(mismatch(|| format!("the payload of event `{event}`")))?)
     }
 
+    /// Checks the answer to an rpc against its declared type, or else against the schema that was
+    /// recorded when the rpc was made.
     pub(crate) fn check_answer(
         &self,
         run: &RunRow,
-        method: &Name,
+        rpc: &RpcRow,
         answer: &Payload,
     ) -> Result<(), SchemaMismatch> {
-        let Some(declared) = self.declares(&run.workflow, run.version) else {
-            return Ok(());
-        };
-        let checked = declared.check_answer(method.as_str(), answer);
-        checked.map_err(mismatch(|| format!("the answer to `{method}`")))
+        let declared = self.declares(&run.workflow, run.version);
+        let checked =
+            declared.and_then(|declared| declared.check_answer(rpc.method.as_str(), answer));
+        let checked = checked.unwrap_or_else(|| schema::check(rpc.schema.as_ref(), answer));
+        checked.map_err(mismatch(|| format!("the answer to `{}`", rpc.method)))
     }
 }
 

@@ -20,6 +20,11 @@ pub trait Declares: Send + Sync {
             .is_none_or(|accepted| accepted.iter().any(|name| name == event))
     }
 
+    /// Returns whether the workflow declares an rpc with that method.
+    fn makes_rpc(&self, _method: &str) -> bool {
+        false
+    }
+
     /// Checks the input of a run.
     fn check_input(&self, _input: &Payload) -> Result<(), String> {
         Ok(())
@@ -30,9 +35,9 @@ pub trait Declares: Send + Sync {
         Ok(())
     }
 
-    /// Checks the answer to an rpc.
-    fn check_answer(&self, _method: &str, _answer: &Payload) -> Result<(), String> {
-        Ok(())
+    /// Checks the answer to an rpc. Returns `None` if its type is not declared.
+    fn check_answer(&self, _method: &str, _answer: &Payload) -> Option<Result<(), String>> {
+        None
     }
 
     /// Returns how long runs may take from their creation, unless their start says otherwise.
@@ -57,6 +62,10 @@ impl Declares for Description {
         events.all(|events| events.contains_key(event))
     }
 
+    fn makes_rpc(&self, method: &str) -> bool {
+        self.rpcs.contains_key(method)
+    }
+
     fn check_input(&self, input: &Payload) -> Result<(), String> {
         schema::check(self.input.as_ref(), input)
     }
@@ -66,9 +75,9 @@ impl Declares for Description {
         schema::check(described.and_then(|event| event.schema.as_ref()), payload)
     }
 
-    fn check_answer(&self, method: &str, answer: &Payload) -> Result<(), String> {
-        let described = self.rpcs.get(method);
-        schema::check(described.and_then(|rpc| rpc.schema.as_ref()), answer)
+    fn check_answer(&self, method: &str, answer: &Payload) -> Option<Result<(), String>> {
+        let schema = self.rpcs.get(method)?.schema.as_ref()?;
+        Some(schema::check(Some(schema), answer))
     }
 
     fn deadline(&self) -> Option<Duration> {

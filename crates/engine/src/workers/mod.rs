@@ -15,3 +15,4 @@ pub use declares::Declares;
 pub use directory::KnownWorkflow;
 pub(crate) use directory::Workers;
 pub use registry::Offered;
+pub use schema::check as check_schema;

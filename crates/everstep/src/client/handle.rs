@@ -1,19 +1,18 @@
-//! Handles to runs: wait for a run, read it, send it events, answer its rpcs.
+//! Handles to runs: wait for a run, read it, send it events.
 
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep_engine::{Answer, OtherWorkflow, RunInfo, SendEvent, Sent};
+use everstep_engine::{OtherWorkflow, RunInfo, SendEvent, Sent};
 use everstep_inspect::{Line, Shape, Why, shape, timeline};
 use everstep_model::{
-    Entry, Generation, Name, Payload, RecordNumber, RpcId, RunId, RunStatus, StreamNumber,
+    Entry, Generation, Name, Payload, RecordNumber, RunId, RunStatus, StreamNumber,
 };
 use futures_util::future::{Either, select};
-use serde::Serialize;
 
-use super::error::{AnswerError, FindError, ReadError, SendError, WaitError};
+use super::error::{FindError, ReadError, SendError, WaitError};
 use super::port::{Client, Port};
 use super::records::Records;
 use crate::declaration::{Accepts, Event};
@@ -191,26 +190,6 @@ impl RunHandle {
             generation: None,
         })
     }
-
-    /// Answers an rpc of the run. The first valid answer counts.
-    ///
-    /// # Errors
-    /// If the rpc is no longer open, or the answer does not fit.
-    pub async fn answer<T: Serialize + ?Sized>(
-        &self,
-        rpc: &RpcId,
-        answer: &T,
-    ) -> Result<(), AnswerError> {
-        let answer = Answer {
-            run: self.id.clone(),
-            rpc: rpc.clone(),
-            answer: Payload::from_value(answer)?,
-            by: None,
-            dedup_id: None,
-            generation: None,
-        };
-        self.port.answer(answer).await
-    }
 }
 
 impl<W: Workflow> Handle<W> {
@@ -242,20 +221,22 @@ impl<W: Workflow> Handle<W> {
     /// Sends an event.
     ///
     /// ```
-    /// # use everstep::{Accepts, Ctx, Event, Handle, Result, Workflow};
+    /// # use everstep::schemars::{self, JsonSchema};
+    /// # use everstep::{Ctx, Event, Handle, Result, Workflow, interface};
     /// # use serde::{Deserialize, Serialize};
-    /// # #[derive(Serialize, Deserialize)]
+    /// # #[derive(Serialize, Deserialize, JsonSchema)]
     /// # struct Approval;
     /// # impl Event for Approval { const NAME: &'static str = "approval"; }
-    /// # #[derive(Serialize, Deserialize)]
+    /// # #[derive(Serialize, Deserialize, JsonSchema)]
     /// # struct Refund;
     /// # impl Event for Refund { const NAME: &'static str = "refund"; }
     /// struct Payment;
-    /// impl Accepts<Approval> for Payment {}
+    /// interface!(Payments { events: Approval; });
     /// # impl Workflow for Payment {
     /// #     const NAME: &'static str = "payment";
     /// #     type Input = ();
     /// #     type Output = ();
+    /// #     type Interface = Payments;
     /// #     async fn run(&self, _: Ctx<Self>, _: ()) -> Result<()> { Ok(()) }
     /// # }
     ///
@@ -268,25 +249,27 @@ impl<W: Workflow> Handle<W> {
     /// An event that the workflow does not accept does not compile:
     ///
     /// ```compile_fail,E0277
-    /// # use everstep::{Accepts, Ctx, Event, Handle, Result, Workflow};
+    /// # use everstep::schemars::{self, JsonSchema};
+    /// # use everstep::{Ctx, Event, Handle, Result, Workflow, interface};
     /// # use serde::{Deserialize, Serialize};
-    /// # #[derive(Serialize, Deserialize)]
+    /// # #[derive(Serialize, Deserialize, JsonSchema)]
     /// # struct Approval;
     /// # impl Event for Approval { const NAME: &'static str = "approval"; }
-    /// # #[derive(Serialize, Deserialize)]
+    /// # #[derive(Serialize, Deserialize, JsonSchema)]
     /// # struct Refund;
     /// # impl Event for Refund { const NAME: &'static str = "refund"; }
     /// struct Payment;
-    /// impl Accepts<Approval> for Payment {}
+    /// interface!(Payments { events: Approval; });
     /// # impl Workflow for Payment {
     /// #     const NAME: &'static str = "payment";
     /// #     type Input = ();
     /// #     type Output = ();
+    /// #     type Interface = Payments;
     /// #     async fn run(&self, _: Ctx<Self>, _: ()) -> Result<()> { Ok(()) }
     /// # }
     ///
     /// async fn refund(run: Handle<Payment>) -> Result<()> {
-    ///     run.send(&Refund).await?; // the trait bound `Payment: Accepts<Refund>` is not satisfied
+    ///     run.send(&Refund).await?; // `Payment` does not accept the event `Refund`
     ///     Ok(())
     /// }
     /// ```

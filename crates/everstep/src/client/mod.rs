@@ -9,6 +9,7 @@ mod list;
 mod port;
 mod records;
 mod request;
+mod rpc;
 mod start;
 
 use everstep_store::BoxFuture;
@@ -28,6 +29,7 @@ pub use records::Records;
 #[cfg(feature = "remote")]
 pub(crate) use records::Tail;
 pub use request::RequestError;
+pub use rpc::{NextRpcError, RpcHandle};
 pub use start::StartRun;
 
 /// The future of a request.

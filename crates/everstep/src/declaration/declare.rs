@@ -1,166 +1,130 @@
-//! The declaration of a workflow: its events, rpcs and, with the `schema` feature, their schemas.
+//! The declaration of a workflow: its input, output, events and rpcs, with their JSON schemas.
 
 use std::collections::BTreeMap;
-use std::marker::PhantomData;
 
-use everstep_model::{Described, Description, Payload};
+use everstep_model::{Described, DescribedRpc, Description, Payload};
+use schemars::JsonSchema;
+use schemars::generate::Contract;
 use serde::de::DeserializeOwned;
 
-use super::{Accepts, Event, Rpc};
-
-/// Checks a payload against a type.
-type Check = fn(&Payload) -> Result<(), String>;
-
-/// The type of a payload.
-#[derive(Clone, Debug)]
-pub(crate) struct Declared {
-    check: Check,
-    schema: Option<Payload>,
-}
+use super::schema::{TypeCheck, answer_schema, schema_of};
+use super::{Event, Rpc};
 
 /// The declaration of a workflow.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Declaration {
-    pub(crate) events: BTreeMap<&'static str, Declared>,
-    pub(crate) rpcs: BTreeMap<&'static str, Declared>,
-    pub(crate) input: Option<Declared>,
-    pub(crate) output: Option<Declared>,
+    pub(crate) input: TypeCheck,
+    output: Option<Payload>,
+    interface: Declare,
 }
 
-impl Declaration {
-    /// Returns the names of the declared events.
-    pub fn events(&self) -> impl Iterator<Item = &'static str> {
-        self.events.keys().copied()
-    }
-
-    /// Returns the schema of an event.
-    #[must_use]
-    pub fn event_schema(&self, name: &str) -> Option<&Payload> {
-        self.events.get(name)?.schema.as_ref()
-    }
-
-    /// Returns the schema of an rpc's answer.
-    #[must_use]
-    pub fn rpc_schema(&self, method: &str) -> Option<&Payload> {
-        self.rpcs.get(method)?.schema.as_ref()
-    }
-
-    /// Returns the schema of the input.
-    #[must_use]
-    pub fn input_schema(&self) -> Option<&Payload> {
-        self.input.as_ref()?.schema.as_ref()
-    }
-
-    /// Returns the schema of the output.
-    #[must_use]
-    pub fn output_schema(&self) -> Option<&Payload> {
-        self.output.as_ref()?.schema.as_ref()
-    }
-
-    pub(crate) fn describe(&self) -> Description {
-        let all = |map: &BTreeMap<&'static str, Declared>| -> BTreeMap<_, _> {
-            let described = map.iter().map(|(name, declared)| {
-                let schema = declared.schema.clone();
-                ((*name).to_owned(), Described { schema })
-            });
-            described.collect()
-        };
-        Description {
-            input: self.input_schema().cloned(),
-            output: self.output_schema().cloned(),
-            events: (!self.events.is_empty()).then(|| all(&self.events)),
-            rpcs: all(&self.rpcs),
-            deadline: None,
-        }
-    }
-
-    pub(crate) fn of_input<I: DeserializeOwned>() -> Self {
-        Self {
-            input: Some(Declared::of::<I>()),
-            ..Self::default()
-        }
-    }
+/// Collects the events and rpcs of an interface.
+#[derive(Clone, Debug, Default)]
+pub struct Declare {
+    events: BTreeMap<&'static str, TypeCheck>,
+    accepts_any: bool,
+    rpcs: BTreeMap<&'static str, DeclaredRpc>,
 }
 
-/// Checks a payload. What is not declared is not checked.
-pub(crate) fn check(declared: Option<&Declared>, payload: &Payload) -> Result<(), String> {
-    declared.map_or(Ok(()), |declared| (declared.check)(payload))
+#[derive(Clone, Debug)]
+struct DeclaredRpc {
+    args: Option<Payload>,
+    answer: TypeCheck,
 }
 
-impl Declared {
-    fn of<T: DeserializeOwned>() -> Self {
-        Self {
-            check: |payload| {
-                let decoded = payload.decode::<T>();
-                decoded.map(drop).map_err(|error| error.to_string())
-            },
-            schema: None,
-        }
-    }
-
-    #[cfg(feature = "schema")]
-    pub(crate) fn with_schema<T: DeserializeOwned + schemars::JsonSchema>() -> Self {
-        Self {
-            schema: Payload::from_value(&schemars::schema_for!(T)).ok(),
-            ..Self::of::<T>()
-        }
-    }
-}
-
-/// Builds the declaration of a workflow.
-#[derive(Debug)]
-pub struct Declare<W> {
-    pub(crate) declaration: Declaration,
-    workflow: PhantomData<fn() -> W>,
-}
-
-impl<W> Declare<W> {
-    pub(crate) fn new(declaration: Declaration) -> Self {
-        Self {
-            declaration,
-            workflow: PhantomData,
-        }
-    }
-
+impl Declare {
     /// Declares an event that the workflow accepts.
-    pub fn event<E: Event>(&mut self) -> &mut Self
-    where
-        W: Accepts<E>,
-    {
-        self.declaration.events.insert(E::NAME, Declared::of::<E>());
+    pub fn event<E: Event>(&mut self) -> &mut Self {
+        self.events.insert(E::NAME, TypeCheck::of::<E>());
+        self
+    }
+
+    /// Declares that the workflow accepts every event.
+    pub fn any_event(&mut self) -> &mut Self {
+        self.accepts_any = true;
         self
     }
 
     /// Declares an rpc that the workflow makes.
     pub fn rpc<R: Rpc>(&mut self) -> &mut Self {
-        self.declaration
-            .rpcs
-            .insert(R::METHOD, Declared::of::<R::Answer>());
+        let rpc = DeclaredRpc {
+            args: schema_of::<R>(Contract::Serialize),
+            answer: TypeCheck::of::<R::Answer>(),
+        };
+        self.rpcs.insert(R::METHOD, rpc);
         self
     }
 }
 
-#[cfg(feature = "schema")]
-impl<W> Declare<W> {
-    /// Declares an event with the schema of its payload.
-    pub fn event_with_schema<E: Event + schemars::JsonSchema>(&mut self) -> &mut Self
-    where
-        W: Accepts<E>,
-    {
-        self.declaration
-            .events
-            .insert(E::NAME, Declared::with_schema::<E>());
-        self
+impl Declaration {
+    pub(crate) fn of<I: DeserializeOwned + JsonSchema, O: JsonSchema>(interface: Declare) -> Self {
+        Self {
+            input: TypeCheck::of::<I>(),
+            output: schema_of::<O>(Contract::Serialize),
+            interface,
+        }
     }
 
-    /// Declares an rpc with the schema of its answer.
-    pub fn rpc_with_schema<R: Rpc>(&mut self) -> &mut Self
-    where
-        R::Answer: schemars::JsonSchema,
-    {
-        self.declaration
-            .rpcs
-            .insert(R::METHOD, Declared::with_schema::<R::Answer>());
-        self
+    /// Returns the names of the accepted events. `None` means that every event is accepted.
+    #[must_use]
+    pub fn events(&self) -> Option<Vec<&'static str>> {
+        let events = &self.interface;
+        (!events.accepts_any).then(|| events.events.keys().copied().collect())
+    }
+
+    /// Returns whether the workflow declares an rpc with that method.
+    #[must_use]
+    pub fn makes_rpc(&self, method: &str) -> bool {
+        self.interface.rpcs.contains_key(method)
+    }
+
+    /// Returns the schema of the answer to a declared rpc.
+    pub(crate) fn answer_schema<R: Rpc>(&self) -> Option<Payload> {
+        match self.interface.rpcs.get(R::METHOD) {
+            Some(rpc) => rpc.answer.schema.clone(),
+            None => answer_schema::<R>(),
+        }
+    }
+
+    pub(crate) fn is_accepted(&self, event: &str) -> bool {
+        self.interface.accepts_any || self.interface.events.contains_key(event)
+    }
+
+    /// Checks the payload of an event. The payloads of events that are not named in the interface are not checked.
+    pub(crate) fn check_event(&self, name: &str, payload: &Payload) -> Result<(), String> {
+        let declared = self.interface.events.get(name);
+        declared.map_or(Ok(()), |declared| declared.check(payload))
+    }
+
+    /// Checks the answer to an rpc. Returns `None` if the interface does not name the rpc.
+    pub(crate) fn check_answer(
+        &self,
+        method: &str,
+        answer: &Payload,
+    ) -> Option<Result<(), String>> {
+        Some(self.interface.rpcs.get(method)?.answer.check(answer))
+    }
+
+    /// Returns the declaration as data.
+    #[must_use]
+    pub fn describe(&self) -> Description {
+        let events = self.interface.events.iter().map(|(name, event)| {
+            let schema = event.schema.clone();
+            ((*name).to_owned(), Described { schema })
+        });
+        let rpcs = self.interface.rpcs.iter().map(|(method, rpc)| {
+            let described = DescribedRpc {
+                args: rpc.args.clone(),
+                schema: rpc.answer.schema.clone(),
+            };
+            ((*method).to_owned(), described)
+        });
+        Description {
+            input: self.input.schema.clone(),
+            output: self.output.clone(),
+            events: (!self.interface.accepts_any).then(|| events.collect()),
+            rpcs: rpcs.collect(),
+            deadline: None,
+        }
     }
 }

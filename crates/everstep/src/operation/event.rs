@@ -12,7 +12,7 @@ use everstep_model::{ErrorCode, Payload, RecordNumber, Timestamp};
 use super::forms::{Batch, Optional, Required};
 use super::handle::{Handle, unexpected};
 use crate::ctx::Ctx;
-use crate::declaration::{Accepts, Event, EventSet, Request};
+use crate::declaration::{Accepts, AcceptsAny, Event, EventSet, Request};
 use crate::error::{Error, Result, decode, undecodable};
 use crate::options::whole_millis;
 
@@ -24,35 +24,77 @@ impl<W> Ctx<W> {
     where
         W: Accepts<E>,
     {
-        EventWait::new(self, &[E::NAME], decode_event, CallSite::caller())
+        EventWait::new(
+            self,
+            Names::Typed(&[E::NAME]),
+            decode_event,
+            CallSite::caller(),
+        )
     }
 
     /// Waits for the first of several events; of those that arrived early, for the oldest.
     ///
     /// ```
-    /// # use everstep::{Ctx, Event, Result};
+    /// # use everstep::{Ctx, Event, Result, interface};
     /// # use everstep::operation::OneOf2;
+    /// # use everstep::schemars::{self, JsonSchema};
     /// # use serde::{Deserialize, Serialize};
-    /// # #[derive(Serialize, Deserialize)]
+    /// # #[derive(Serialize, Deserialize, JsonSchema)]
     /// # struct Approved { by: String }
     /// # impl Event for Approved { const NAME: &'static str = "approved"; }
-    /// # #[derive(Serialize, Deserialize)]
+    /// # #[derive(Serialize, Deserialize, JsonSchema)]
     /// # struct Withdrawn;
     /// # impl Event for Withdrawn { const NAME: &'static str = "withdrawn"; }
-    /// async fn decide(ctx: Ctx) -> Result<String> {
+    /// interface!(Decisions { events: Approved, Withdrawn; });
+    ///
+    /// async fn decide(ctx: Ctx<Decisions>) -> Result<String> {
     ///     Ok(match ctx.any_event::<(Approved, Withdrawn)>().await? {
     ///         OneOf2::A(approved) => format!("approved by {}", approved.by),
     ///         OneOf2::B(Withdrawn) => "withdrawn".to_owned(),
     ///     })
     /// }
     /// ```
+    ///
+    /// An [`interface!`](crate::interface) is a set of any number of events, with a named variant for each:
+    /// `ctx.any_event::<Decisions>()`.
     #[track_caller]
     pub fn any_event<S: EventSet<W>>(&self) -> EventWait<S::Taken> {
         let decode = |taken: &EventTaken| {
             let event = S::decode(taken.name.as_str(), &taken.payload);
+            let event = event.ok_or_else(|| unexpected_event(taken))?;
             event.map_err(|error| undecodable(&describe(taken), &error))
         };
-        EventWait::new(self, S::NAMES, decode, CallSite::caller())
+        EventWait::new(self, Names::Typed(S::NAMES), decode, CallSite::caller())
+    }
+
+    /// Waits for an event whose name is known only at run time. Only a workflow that accepts every event can do that: its
+    /// interface is [`AnyEvent`].
+    #[track_caller]
+    pub fn event_by_name(&self, name: impl Into<String>) -> EventWait<Payload>
+    where
+        W: AcceptsAny,
+    {
+        let names = Names::Given(vec![name.into()]);
+        EventWait::new(
+            self,
+            names,
+            |taken| Ok(taken.payload.clone()),
+            CallSite::caller(),
+        )
+    }
+
+    /// Waits for the first of several events whose names are known only at run time. The output is its name and payload.
+    #[track_caller]
+    pub fn any_event_by_name<N: Into<String>>(
+        &self,
+        names: impl IntoIterator<Item = N>,
+    ) -> EventWait<(String, Payload)>
+    where
+        W: AcceptsAny,
+    {
+        let names = Names::Given(names.into_iter().map(Into::into).collect());
+        let named = |taken: &EventTaken| Ok((taken.name.to_string(), taken.payload.clone()));
+        EventWait::new(self, names, named, CallSite::caller())
     }
 
     /// Waits until at least one event has arrived and takes up to `max` of them, in the order of their arrival.
@@ -61,7 +103,12 @@ impl<W> Ctx<W> {
     where
         W: Accepts<E>,
     {
-        let mut batch = EventWait::new(self, &[E::NAME], decode_event, CallSite::caller());
+        let mut batch = EventWait::new(
+            self,
+            Names::Typed(&[E::NAME]),
+            decode_event,
+            CallSite::caller(),
+        );
         batch.wait.batch = max.max(1);
         batch
     }
@@ -72,7 +119,12 @@ impl<W> Ctx<W> {
     where
         W: Accepts<E>,
     {
-        let mut attempt = EventWait::new(self, &[E::NAME], decode_event, CallSite::caller());
+        let mut attempt = EventWait::new(
+            self,
+            Names::Typed(&[E::NAME]),
+            decode_event,
+            CallSite::caller(),
+        );
         attempt.wait.at_once = true;
         attempt
     }
@@ -119,10 +171,35 @@ pub struct EventWait<T, Form = Required> {
     form: PhantomData<fn() -> Form>,
 }
 
+/// The names of the events that a wait accepts.
+enum Names {
+    Typed(&'static [&'static str]),
+    Given(Vec<String>),
+}
+
+impl Names {
+    fn iter(&self) -> impl Iterator<Item = &str> {
+        let (typed, given): (&[&str], &[String]) = match self {
+            Self::Typed(names) => (names, &[]),
+            Self::Given(names) => (&[], names),
+        };
+        typed
+            .iter()
+            .copied()
+            .chain(given.iter().map(String::as_str))
+    }
+
+    fn join(&self, separator: &str) -> String {
+        match self {
+            Self::Typed(names) => names.join(separator),
+            Self::Given(names) => names.join(separator),
+        }
+    }
+}
+
 struct Wait {
     handle: Handle,
-    /// Accepts an event with any of these names.
-    events: &'static [&'static str],
+    events: Names,
     /// The maximum number of events.
     batch: u32,
     /// Whether to give up at once if no event has arrived.
@@ -132,12 +209,7 @@ struct Wait {
 }
 
 impl<T, Form> EventWait<T, Form> {
-    fn new<W>(
-        ctx: &Ctx<W>,
-        events: &'static [&'static str],
-        decode: Decode<T>,
-        site: CallSite,
-    ) -> Self {
+    fn new<W>(ctx: &Ctx<W>, events: Names, decode: Decode<T>, site: CallSite) -> Self {
         let wait = Wait {
             handle: Handle::new(ctx, site),
             events,
@@ -181,9 +253,9 @@ impl<E: Event> EventWait<E> {
 impl<T> EventWait<T, Optional> {
     /// Fails if no event arrives in time.
     pub async fn or_error(self) -> Result<T> {
-        let events = self.wait.events;
+        let events = self.wait.events.join("|");
         self.await?.ok_or_else(|| {
-            let message = format!("event `{}` did not come in time", events.join("|"));
+            let message = format!("event `{events}` did not come in time");
             Error::permanent(ErrorCode::EventTimedOut, message)
         })
     }
@@ -237,6 +309,10 @@ impl Wait {
 
 fn decode_event<E: Event>(taken: &EventTaken) -> Result<E> {
     decode(&taken.payload, || describe(taken))
+}
+
+fn unexpected_event(taken: &EventTaken) -> Error {
+    Error::fatal(format!("the wait took {}", describe(taken)))
 }
 
 fn describe(taken: &EventTaken) -> String {

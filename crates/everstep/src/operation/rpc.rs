@@ -12,14 +12,18 @@ use everstep_model::{Payload, PayloadError};
 use super::forms::{Optional, Required};
 use super::handle::{Handle, unexpected};
 use crate::ctx::Ctx;
-use crate::declaration::Rpc;
+use crate::declaration::{Asks, Rpc};
 use crate::error::{Error, Result, decode};
 use crate::options::whole_millis;
 
 impl<W> Ctx<W> {
-    /// Makes an rpc and waits for the answer. Clients see the rpc as soon as it is made.
+    /// Makes an rpc and waits for the answer. Clients see the rpc as soon as it is made, with the JSON schema of the answer. An
+    /// rpc that is not in the interface of the workflow does not compile; see [`Asks`].
     #[track_caller]
-    pub fn rpc<R: Rpc>(&self, rpc: R) -> RpcCall<R> {
+    pub fn rpc<R: Rpc>(&self, rpc: R) -> RpcCall<R>
+    where
+        W: Asks<R>,
+    {
         RpcCall {
             handle: Handle::new(self, CallSite::caller()),
             args: Some(Payload::from_value(&rpc)),
@@ -54,11 +58,11 @@ impl<R: Rpc, Form> RpcCall<R, Form> {
     fn poll_answer(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<R::Answer>>> {
         let (args, timeout) = (self.args.take(), self.timeout);
         let declaration = &self.handle.shared().parts.declaration;
-        let schema = declaration.rpc_schema(R::METHOD).cloned();
+        let declaration = declaration.clone();
         let resolved = self.handle.poll(context, R::METHOD, |_| {
             Ok(everstep_machine::RpcCall {
                 args: args.unwrap_or_else(|| Ok(Payload::null()))?,
-                schema,
+                schema: declaration.answer_schema::<R>(),
                 timeout,
             })
         });

@@ -151,10 +151,11 @@ impl TestEngine {
     ///
     /// ```
     /// use everstep::testing::{TestEngine, virtual_time};
-    /// use everstep::{AnyEvent, Ctx, Payload, Result, Rpc, Workflows};
+    /// use everstep::schemars::{self, JsonSchema};
+    /// use everstep::{Ctx, Payload, Rpc, Workflows, interface};
     /// use serde::Serialize;
     ///
-    /// #[derive(Serialize)]
+    /// #[derive(Serialize, JsonSchema)]
     /// struct Approve {
     ///     amount: u32,
     /// }
@@ -163,8 +164,10 @@ impl TestEngine {
     ///     type Answer = bool;
     /// }
     ///
+    /// interface!(Pay { rpcs: Approve; });
+    ///
     /// virtual_time(async {
-    ///     let pay = |ctx: Ctx<AnyEvent>, amount: u32| async move { ctx.rpc(Approve { amount }).await };
+    ///     let pay = |ctx: Ctx<Pay>, amount: u32| async move { ctx.rpc(Approve { amount }).await };
     ///     let test = TestEngine::builder().workflows(Workflows::new().function("pay", pay)).start().await;
     ///     let run = test.start_by_name("pay", Payload::from_value(&100).unwrap()).await.unwrap();
     ///     test.answer_next::<Approve>(&run, &true).await;
@@ -184,7 +187,7 @@ impl TestEngine {
                 open.find(|rpc| rpc.method.as_str() == R::METHOD)
             });
             if let Some(rpc) = asked {
-                match run.answer(&rpc.rpc_id, answer).await {
+                match run.answer::<R>(&rpc.rpc_id, answer).await {
                     Ok(()) => return,
                     Err(error) => panic!(
                         "run `{}` refused the answer to `{}`: {error}",

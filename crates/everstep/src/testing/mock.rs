@@ -15,9 +15,9 @@ use crate::execution::Mocks;
 ///
 /// ```
 /// use everstep::testing::{Mock, TestEngine, virtual_time};
-/// use everstep::{AnyEvent, Ctx, Error, Payload, Result, Workflows};
+/// use everstep::{Ctx, Error, Payload, Result, Workflows};
 ///
-/// async fn greet(ctx: Ctx<AnyEvent>, name: String) -> Result<String> {
+/// async fn greet(ctx: Ctx, name: String) -> Result<String> {
 ///     ctx.step("greeting", || async { Ok::<_, Error>(format!("hello {name}")) }).await
 /// }
 ///

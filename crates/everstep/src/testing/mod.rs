@@ -12,6 +12,7 @@
 //!     const NAME: &'static str = "trial";
 //!     type Input = String;
 //!     type Output = u32;
+//!     type Interface = ();
 //!
 //!     async fn run(&self, ctx: Ctx<Self>, customer: String) -> Result<u32> {
 //!         ctx.sleep("trial", days(30)).await?;

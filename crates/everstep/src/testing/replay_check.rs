@@ -13,10 +13,12 @@ use everstep_model::{
     Timestamp,
 };
 use everstep_store::{BoxFuture, Clock};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::ctx::{AnyEvent, Ctx};
+use crate::ctx::Ctx;
+use crate::declaration::Interface;
 use crate::error::Result;
 use crate::execution::{SharedParts, verify};
 use crate::options::Options;
@@ -136,6 +138,7 @@ impl From<Halt> for ReplayError {
 ///     const NAME: &'static str = "order";
 ///     type Input = ();
 ///     type Output = u32;
+///     type Interface = ();
 ///
 ///     async fn run(&self, ctx: Ctx<Self>, _: ()) -> Result<u32> {
 ///         ctx.step(self.first_step, || async { Ok::<_, Error>(7) }).await
@@ -171,16 +174,17 @@ pub fn replay_check<W: Workflow>(
 ///
 /// # Errors
 /// If the code does not fit the journal, or reaches another end.
-pub fn replay_check_function<F, I, O, Fut>(
+pub fn replay_check_function<F, C, I, O, Fut>(
     name: &str,
     function: F,
     recording: impl Into<Recording>,
 ) -> Result<ReplayReport, ReplayError>
 where
-    F: Fn(Ctx<AnyEvent>, I) -> Fut + Send + Sync + 'static,
+    F: Fn(Ctx<C>, I) -> Fut + Send + Sync + 'static,
+    C: Interface,
     Fut: Future<Output = Result<O>> + Send + 'static,
-    I: DeserializeOwned + Send + 'static,
-    O: Serialize + Send + 'static,
+    I: DeserializeOwned + JsonSchema + Send + 'static,
+    O: Serialize + JsonSchema + Send + 'static,
 {
     check(
         &Definition::of_function(name, Options::new(), function)?,

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_model::{Description, ErrorCode, InvalidName, Name};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::workflow_trait::Workflow;
-use crate::ctx::{AnyEvent, Ctx};
-use crate::declaration::{Declaration, Declare};
+use crate::ctx::Ctx;
+use crate::declaration::{Declaration, Interface, declared};
 use crate::error::{Error, Result, encode};
 use crate::execution::WorkflowCode;
 use crate::options::Options;
@@ -29,13 +30,13 @@ pub(crate) struct Definition {
 impl Definition {
     pub(crate) fn of_workflow<W: Workflow>(workflow: W) -> std::result::Result<Self, InvalidName> {
         let workflow = Arc::new(workflow);
-        let mut declare = Declare::new(Declaration::of_input::<W::Input>());
-        W::declare(&mut declare);
         Ok(Self {
             name: Name::new(W::NAME)?,
             versions: W::VERSIONS,
             options: W::options(),
-            declaration: Arc::new(declare.declaration),
+            declaration: Arc::new(Declaration::of::<W::Input, W::Output>(declared::<
+                W::Interface,
+            >())),
             code: erase_types(move |ctx, input| {
                 let workflow = workflow.clone();
                 async move { workflow.run(ctx, input).await }
@@ -43,22 +44,23 @@ impl Definition {
         })
     }
 
-    pub(crate) fn of_function<F, I, O, Fut>(
+    pub(crate) fn of_function<F, C, I, O, Fut>(
         name: &str,
         options: Options,
         function: F,
     ) -> std::result::Result<Self, InvalidName>
     where
-        F: Fn(Ctx<AnyEvent>, I) -> Fut + Send + Sync + 'static,
+        F: Fn(Ctx<C>, I) -> Fut + Send + Sync + 'static,
+        C: Interface,
         Fut: Future<Output = Result<O>> + Send + 'static,
-        I: DeserializeOwned + Send + 'static,
-        O: Serialize + Send + 'static,
+        I: DeserializeOwned + JsonSchema + Send + 'static,
+        O: Serialize + JsonSchema + Send + 'static,
     {
         Ok(Self {
             name: Name::new(name)?,
             versions: 1..=1,
             options,
-            declaration: Arc::new(Declaration::of_input::<I>()),
+            declaration: Arc::new(Declaration::of::<I, O>(declared::<C>())),
             code: erase_types(function),
         })
     }

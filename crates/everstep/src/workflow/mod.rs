@@ -3,8 +3,6 @@
 
 mod definition;
 mod registry;
-#[cfg(feature = "schema")]
-mod schema;
 mod workflow_trait;
 mod workflows;
 

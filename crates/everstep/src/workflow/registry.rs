@@ -8,7 +8,6 @@ use everstep_model::{Description, Name, Payload};
 use everstep_store::BoxFuture;
 
 use super::definition::Definition;
-use crate::declaration::check;
 use crate::execution::{Executor, Mocks, SharedParts};
 
 /// The workflows of this process.
@@ -34,26 +33,28 @@ impl Registry {
 
 impl Declares for Definition {
     fn accepts(&self) -> Option<Vec<String>> {
-        let events: Vec<String> = self.declaration.events().map(str::to_owned).collect();
-        (!events.is_empty()).then_some(events)
+        let events = self.declaration.events()?;
+        Some(events.into_iter().map(str::to_owned).collect())
     }
 
     fn is_accepted(&self, event: &str) -> bool {
-        // A workflow that declares no events accepts all.
-        let events = &self.declaration.events;
-        events.is_empty() || events.contains_key(event)
+        self.declaration.is_accepted(event)
+    }
+
+    fn makes_rpc(&self, method: &str) -> bool {
+        self.declaration.makes_rpc(method)
     }
 
     fn check_input(&self, input: &Payload) -> Result<(), String> {
-        check(self.declaration.input.as_ref(), input)
+        self.declaration.input.check(input)
     }
 
     fn check_event(&self, name: &str, payload: &Payload) -> Result<(), String> {
-        check(self.declaration.events.get(name), payload)
+        self.declaration.check_event(name, payload)
     }
 
-    fn check_answer(&self, method: &str, answer: &Payload) -> Result<(), String> {
-        check(self.declaration.rpcs.get(method), answer)
+    fn check_answer(&self, method: &str, answer: &Payload) -> Option<Result<(), String>> {
+        self.declaration.check_answer(method, answer)
     }
 
     fn deadline(&self) -> Option<Duration> {

@@ -3,11 +3,12 @@
 use std::future::Future;
 use std::ops::RangeInclusive;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::ctx::Ctx;
-use crate::declaration::Declare;
+use crate::declaration::{Accepts, AcceptsAny, Asks, Declared, Event, Interface, Rpc};
 use crate::error::Result;
 use crate::options::Options;
 
@@ -23,18 +24,19 @@ pub trait Workflow: Send + Sync + Sized + 'static {
     const VERSIONS: RangeInclusive<u32> = 1..=1;
 
     #[allow(missing_docs, reason = "the name explains it")]
-    type Input: Serialize + DeserializeOwned + Send + 'static;
+    type Input: Serialize + DeserializeOwned + JsonSchema + Send + 'static;
 
     #[allow(missing_docs, reason = "the name explains it")]
-    type Output: Serialize + DeserializeOwned + Send + 'static;
+    type Output: Serialize + DeserializeOwned + JsonSchema + Send + 'static;
+
+    /// The events that the workflow accepts and the rpcs that it makes, declared by [`interface!`](crate::interface). `()`
+    /// means none, [`AnyEvent`](crate::AnyEvent) all.
+    type Interface: Interface;
 
     /// Returns the defaults of this workflow's steps and runs.
     fn options() -> Options {
         Options::new()
     }
-
-    /// Declares events and rpcs, so that the engine can check untyped senders.
-    fn declare(_declare: &mut Declare<Self>) {}
 
     /// Executes a run.
     fn run(
@@ -42,4 +44,22 @@ pub trait Workflow: Send + Sync + Sized + 'static {
         ctx: Ctx<Self>,
         input: Self::Input,
     ) -> impl Future<Output = Result<Self::Output>> + Send;
+}
+
+impl<W: Workflow, E: Event> Accepts<E> for W
+where
+    W::Interface: Accepts<E>,
+{
+    const DECLARED: Declared = <W::Interface as Accepts<E>>::DECLARED;
+}
+
+impl<W: Workflow<Interface: AcceptsAny>> AcceptsAny for W {
+    const DECLARED: Declared = <W::Interface as AcceptsAny>::DECLARED;
+}
+
+impl<W: Workflow, R: Rpc> Asks<R> for W
+where
+    W::Interface: Asks<R>,
+{
+    const DECLARED: Declared = <W::Interface as Asks<R>>::DECLARED;
 }

@@ -4,12 +4,14 @@ use std::collections::HashSet;
 use std::future::Future;
 
 use everstep_model::{ErrorCode, InvalidName, Name};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::definition::Definition;
 use super::workflow_trait::Workflow;
-use crate::ctx::{AnyEvent, Ctx};
+use crate::ctx::Ctx;
+use crate::declaration::Interface;
 use crate::error::Result;
 use crate::options::Options;
 
@@ -76,24 +78,33 @@ impl Workflows {
         self
     }
 
-    /// Adds a plain async function as a workflow.
-    pub fn function<F, I, O, Fut>(self, name: &str, function: F) -> Self
+    /// Adds a plain async function as a workflow. The parameter of its [`Ctx`] is its interface: `Ctx` alone accepts no events
+    /// and makes no rpcs, `Ctx<Payments>` those of [`interface!`](crate::interface) `Payments`, and
+    /// `Ctx<`[`AnyEvent`](crate::AnyEvent)`>` all.
+    pub fn function<F, C, I, O, Fut>(self, name: &str, function: F) -> Self
     where
-        F: Fn(Ctx<AnyEvent>, I) -> Fut + Send + Sync + 'static,
+        F: Fn(Ctx<C>, I) -> Fut + Send + Sync + 'static,
+        C: Interface,
         Fut: Future<Output = Result<O>> + Send + 'static,
-        I: DeserializeOwned + Send + 'static,
-        O: Serialize + Send + 'static,
+        I: DeserializeOwned + JsonSchema + Send + 'static,
+        O: Serialize + JsonSchema + Send + 'static,
     {
         self.function_with(name, Options::new(), function)
     }
 
     /// Adds a plain async function as a workflow with options.
-    pub fn function_with<F, I, O, Fut>(mut self, name: &str, options: Options, function: F) -> Self
+    pub fn function_with<F, C, I, O, Fut>(
+        mut self,
+        name: &str,
+        options: Options,
+        function: F,
+    ) -> Self
     where
-        F: Fn(Ctx<AnyEvent>, I) -> Fut + Send + Sync + 'static,
+        F: Fn(Ctx<C>, I) -> Fut + Send + Sync + 'static,
+        C: Interface,
         Fut: Future<Output = Result<O>> + Send + 'static,
-        I: DeserializeOwned + Send + 'static,
-        O: Serialize + Send + 'static,
+        I: DeserializeOwned + JsonSchema + Send + 'static,
+        O: Serialize + JsonSchema + Send + 'static,
     {
         self.definitions
             .push(Definition::of_function(name, options, function));

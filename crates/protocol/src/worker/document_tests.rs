@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use everstep_model::record::{NoReturn, ParentClose};
 use everstep_model::{
-    Described, Description, Entry, Generation, Location, Name, Record, RecordNumber, RunId,
-    RunStatus, Timestamp,
+    Described, DescribedRpc, Description, Entry, Generation, Location, Name, Record, RecordNumber,
+    RunId, RunStatus, Timestamp,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -206,12 +206,16 @@ fn word<T: Serialize>(value: &T) -> String {
 
 #[test]
 fn the_description_of_a_workflow_is_documented() {
-    let described = Described { schema: None };
+    let schema = || Some(everstep_model::Payload::null());
+    let rpc = DescribedRpc {
+        args: schema(),
+        schema: schema(),
+    };
     let description = Description {
-        input: Some(everstep_model::Payload::null()),
-        output: Some(everstep_model::Payload::null()),
-        events: Some([("e".to_owned(), described.clone())].into()),
-        rpcs: [("r".to_owned(), described)].into(),
+        input: schema(),
+        output: schema(),
+        events: Some([("e".to_owned(), Described { schema: schema() })].into()),
+        rpcs: [("r".to_owned(), rpc)].into(),
         deadline: Some(1),
     };
     let Value::Object(fields) = serde_json::to_value(&description).unwrap() else {

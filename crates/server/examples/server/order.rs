@@ -1,19 +1,20 @@
 //! The workflow of the example.
 
-use everstep::{Accepts, Ctx, Declare, Error, Event, Rpc, Workflow};
+use everstep::schemars::{self, JsonSchema};
+use everstep::{Ctx, Error, Event, Rpc, Workflow, interface};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 /// Reserves goods, waits for an approval, asks for a confirmation, and charges.
 pub(crate) struct Order;
 
-#[derive(Deserialize, Serialize)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 pub(crate) struct OrderInput {
     item: String,
     amount: u32,
 }
 
-#[derive(Deserialize, Serialize)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 struct Approval {
     by: String,
 }
@@ -23,14 +24,14 @@ impl Event for Approval {
 }
 
 /// An event that the workflow does not wait for.
-#[derive(Deserialize, Serialize)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 struct Comment(String);
 
 impl Event for Comment {
     const NAME: &'static str = "comment";
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct ConfirmOrder {
     item: String,
     amount: u32,
@@ -41,20 +42,18 @@ impl Rpc for ConfirmOrder {
     type Answer = bool;
 }
 
-impl Accepts<Approval> for Order {}
-impl Accepts<Comment> for Order {}
+interface! {
+    pub OrderInterface {
+        events: Approval, Comment;
+        rpcs: ConfirmOrder;
+    }
+}
 
 impl Workflow for Order {
     const NAME: &'static str = "order";
     type Input = OrderInput;
     type Output = String;
-
-    fn declare(declare: &mut Declare<Self>) {
-        declare
-            .event::<Approval>()
-            .event::<Comment>()
-            .rpc::<ConfirmOrder>();
-    }
+    type Interface = OrderInterface;
 
     async fn run(&self, ctx: Ctx<Self>, order: OrderInput) -> everstep::Result<String> {
         let OrderInput { item, amount } = order;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Method, Request};
+use everstep::schemars::{self, JsonSchema};
 use everstep::{AnyEvent, Ctx, Rpc, Workflows};
 use everstep_model::{Generation, Payload, RunId, Timestamp};
 use everstep_protocol::access::{CreateKey, Scope, StreamRight, View};
@@ -22,7 +23,7 @@ use crate::route::Endpoint;
 use crate::router::router;
 use crate::routes::all_routes;
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Approve;
 
 impl Rpc for Approve {

@@ -2,6 +2,7 @@
 
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};
+use everstep::schemars::{self, JsonSchema};
 use everstep::{AnyEvent, Ctx, Engine, Event, Payload, Result, Workflows};
 use everstep_model::ErrorCode;
 use everstep_protocol::Secret;
@@ -14,7 +15,7 @@ use tower::ServiceExt;
 
 use crate::listening::listen;
 
-#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, serde::Serialize, serde::Deserialize, JsonSchema)]
 struct Note(Value);
 
 impl Event for Note {

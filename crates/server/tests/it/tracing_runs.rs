@@ -12,6 +12,7 @@ use axum::http::StatusCode;
 use axum::routing::post;
 use everstep::journal::Body;
 use everstep::operation::{StepContext, TraceParent};
+use everstep::schemars::{self, JsonSchema};
 use everstep::{AnyEvent, Ctx, Engine, Event, Payload, Result, Workflows};
 use everstep_server::{Access, Connections, Options, TraceExporter, TraceOptions, router, serve};
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,7 @@ use tokio::sync::oneshot;
 
 use crate::support::{JSON, send};
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Approval;
 
 impl Event for Approval {

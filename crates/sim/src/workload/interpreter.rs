@@ -231,7 +231,7 @@ fn run_composed<'a>(
     env: &'a Env,
     location: &'a str,
 ) -> Boxed<'a, Seen> {
-    let part = move |ctx: Ctx, index: usize, ops: &'a [Op]| async move {
+    let part = move |ctx: Ctx<AnyEvent>, index: usize, ops: &'a [Op]| async move {
         let seen = run_sequence(&ctx, ops, env, format!("{location}-{index}")).await?;
         Ok((index, seen))
     };

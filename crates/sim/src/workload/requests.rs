@@ -251,7 +251,10 @@ impl Client {
             let handle = engine.run(id).await?;
             let open = handle.inspect().await?.overview.rpcs;
             match open.iter().find(|rpc| rpc.method.as_str() == Ask::METHOD) {
-                Some(rpc) => handle.answer(&rpc.rpc_id, &token).await.map(|()| true),
+                Some(rpc) => handle
+                    .answer::<Ask>(&rpc.rpc_id, &token)
+                    .await
+                    .map(|()| true),
                 None => Ok(false),
             }
         };

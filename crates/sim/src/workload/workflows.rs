@@ -2,32 +2,33 @@
 
 use std::ops::ControlFlow;
 
+use everstep::schemars::{self, JsonSchema};
 use everstep::{AnyEvent, Ctx, Error, Event, Result, Rpc, millis, secs};
 use serde::{Deserialize, Serialize};
 
 /// The workflow that executes programs.
 pub const RANDOM: &str = "random";
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Ping(pub(crate) u64);
 impl Event for Ping {
     const NAME: &'static str = "ping";
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Pong(pub(crate) u64);
 impl Event for Pong {
     const NAME: &'static str = "pong";
 }
 
 /// An item for the collector. None ends it.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Item(pub(crate) Option<u64>);
 impl Event for Item {
     const NAME: &'static str = "item";
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct Ask;
 impl Rpc for Ask {
     const METHOD: &'static str = "ask";
@@ -35,7 +36,7 @@ impl Rpc for Ask {
 }
 
 /// Sleeps and returns its input; the workflow of all children.
-pub(super) async fn leaf(ctx: Ctx, (takes_ms, fails): (u64, bool)) -> Result<u64> {
+pub(super) async fn leaf(ctx: Ctx<AnyEvent>, (takes_ms, fails): (u64, bool)) -> Result<u64> {
     if takes_ms > 0 {
         ctx.sleep("grow", millis(takes_ms)).await?;
     }

@@ -1,7 +1,7 @@
 //! Tests of the agent with a person who approves, rejects, does not answer, or stops it.
 
 use everstep::testing::{TestEngine, TestEngineBuilder, virtual_time};
-use everstep::{ErrorCode, Handle, RunStatus, Workflows, hours, secs};
+use everstep::{ErrorCode, Handle, Payload, RunStatus, Workflows, hours, secs};
 use serde_json::json;
 
 use super::*;
@@ -81,7 +81,10 @@ fn the_question_contains_the_tool_call() {
         let arguments = r#"{"tool":"search_flights","arguments":{"to":"Lisbon"}}"#;
         assert_eq!(open[0].args.as_str(), arguments);
 
-        let error = run.answer(&open[0].rpc_id, "yes").await.unwrap_err();
+        let error = run
+            .answer_json(&open[0].rpc_id, Payload::from_value("yes").unwrap())
+            .await
+            .unwrap_err();
         assert_eq!(error.code(), ErrorCode::SchemaMismatch);
         let still_open = run.inspect().await.unwrap().overview.rpcs;
         assert_eq!(still_open, open);
@@ -112,8 +115,8 @@ fn a_stop_ends_it_while_it_waits_and_takes_the_question_back() {
         run.send(&stop()).await.unwrap();
         let stopped = Outcome::Stopped("never mind".into());
         assert_eq!(run.wait().await.unwrap(), stopped);
-        let late = json!({"verdict": "approve"});
-        run.answer(&open[0].rpc_id, &late).await.unwrap_err();
+        let late = Payload::from_value(&json!({"verdict": "approve"})).unwrap();
+        run.answer_json(&open[0].rpc_id, late).await.unwrap_err();
         assert_eq!(tools.uses("book_flight"), 0);
     });
 }

@@ -8,11 +8,11 @@ fn an_iteration_whose_child_may_have_to_be_undone_is_kept() {
     for_each_store(async |store: &TestStore| {
         let seen = Seen::new();
         let (own, setup) = (seen.clone(), with_child(store.engine(), &seen));
-        let code = move |ctx: Ctx, (): ()| {
+        let code = move |ctx: Ctx<AnyEvent>, (): ()| {
             let seen = own.clone();
             async move {
                 let seen = &seen;
-                let body = |ctx: Ctx, n: u32| async move {
+                let body = |ctx: Ctx<AnyEvent>, n: u32| async move {
                     if n == 1 || n == 4 {
                         shipped(&ctx, &format!("parcel {n}"), seen).await?;
                     } else {
@@ -64,11 +64,11 @@ fn an_iteration_whose_abandoned_child_may_complete_is_kept() {
         for_each_store(async |store: &TestStore| {
             let seen = Seen::new();
             let (own, setup) = (seen.clone(), with_child(store.engine(), &seen));
-            let code = move |ctx: Ctx, (): ()| {
+            let code = move |ctx: Ctx<AnyEvent>, (): ()| {
                 let seen = own.clone();
                 async move {
                     let seen = &seen;
-                    let body = |ctx: Ctx, n: u32| async move {
+                    let body = |ctx: Ctx<AnyEvent>, n: u32| async move {
                         let undone = seen.clone();
                         let child = ctx.child_by_name("ship", json(&format!("parcel {n}")));
                         child

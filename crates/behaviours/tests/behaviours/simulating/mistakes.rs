@@ -190,6 +190,7 @@ impl Workflow for Forgetful {
     const NAME: &'static str = "forgetful";
     type Input = ();
     type Output = u32;
+    type Interface = ();
 
     async fn run(&self, ctx: Ctx<Self>, _: ()) -> Result<u32> {
         for _ in 0..3 {
@@ -236,6 +237,7 @@ impl Workflow for Endless {
     const NAME: &'static str = "endless";
     type Input = ();
     type Output = ();
+    type Interface = ();
 
     async fn run(&self, ctx: Ctx<Self>, _: ()) -> Result<()> {
         loop {
@@ -257,6 +259,7 @@ impl Workflow for Orphan {
     const NAME: &'static str = "orphan";
     type Input = bool;
     type Output = ();
+    type Interface = ();
 
     async fn run(&self, ctx: Ctx<Self>, waits: bool) -> Result<()> {
         let child = ctx.child::<Endless>(&());

@@ -2,13 +2,14 @@
 
 use std::process::Command;
 
+use everstep::schemars::{self, JsonSchema};
 use everstep::testing::{Simulation, simulate, simulate_in};
-use everstep::{Accepts, Ctx, Error, Event, Result, Workflow, hours, minutes};
+use everstep::{Ctx, Error, Event, Result, Workflow, hours, interface, minutes};
 use serde::{Deserialize, Serialize};
 
 use super::shop::{Address, Bank, failure};
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Late(u32);
 impl Event for Late {
     const NAME: &'static str = "late";
@@ -16,11 +17,13 @@ impl Event for Late {
 
 /// Misses events that are late.
 struct Hasty;
-impl Accepts<Late> for Hasty {}
+interface!(HastyInterface { events: Late; });
+
 impl Workflow for Hasty {
     const NAME: &'static str = "hasty";
     type Input = ();
     type Output = u32;
+    type Interface = HastyInterface;
 
     async fn run(&self, ctx: Ctx<Self>, _: ()) -> Result<u32> {
         ctx.step("begin", || async { Ok::<_, Error>(()) }).await?;
@@ -98,6 +101,7 @@ impl Workflow for Twice {
     const NAME: &'static str = "twice";
     type Input = ();
     type Output = ();
+    type Interface = ();
 
     async fn run(&self, ctx: Ctx<Self>, _: ()) -> Result<()> {
         for name in ["a", "b", "c"] {
@@ -132,6 +136,7 @@ impl Workflow for Nothing {
     const NAME: &'static str = "nothing";
     type Input = ();
     type Output = ();
+    type Interface = ();
 
     async fn run(&self, _: Ctx<Self>, _: ()) -> Result<()> {
         Ok(())

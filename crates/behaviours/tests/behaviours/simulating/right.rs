@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use everstep::testing::{
     JournalView, Mock, journal_to_lines, simulate, simulate_function, simulate_in,
 };
-use everstep::{Accepts, Ctx, Error, Result, RunStatus, Workflow, hours, minutes};
+use everstep::{AnyEvent, Ctx, Error, Result, RunStatus, Workflow, hours, interface, minutes};
 
 use super::shop::{Address, Approval, Bank, Item, Order, Parcel, code};
 
@@ -92,11 +92,13 @@ fn other_seeds_have_other_faults() {
 
 /// Takes three items, whatever their order.
 struct Basket;
-impl Accepts<Item> for Basket {}
+interface!(BasketInterface { events: Item; });
+
 impl Workflow for Basket {
     const NAME: &'static str = "basket";
     type Input = ();
     type Output = Vec<u32>;
+    type Interface = BasketInterface;
 
     async fn run(&self, ctx: Ctx<Self>, _: ()) -> Result<Vec<u32>> {
         let mut items = Vec::new();
@@ -160,6 +162,7 @@ impl Workflow for Heartbeat {
     const NAME: &'static str = "heartbeat";
     type Input = ();
     type Output = ();
+    type Interface = ();
 
     async fn run(&self, ctx: Ctx<Self>, _: ()) -> Result<()> {
         ctx.repeat("beat", 0_u64, |ctx, n| async move {
@@ -191,6 +194,7 @@ impl Workflow for Trip {
     const NAME: &'static str = "trip";
     type Input = ();
     type Output = ();
+    type Interface = ();
 
     async fn run(&self, ctx: Ctx<Self>, _: ()) -> Result<()> {
         for what in ["flight", "hotel"] {
@@ -262,6 +266,7 @@ impl Workflow for Hurried {
     const NAME: &'static str = "hurried";
     type Input = ();
     type Output = ();
+    type Interface = ();
 
     async fn run(&self, ctx: Ctx<Self>, _: ()) -> Result<()> {
         ctx.child::<Parcel>(&"home".to_owned()).detach().await?;
@@ -280,7 +285,7 @@ fn a_case_ends_when_its_detached_children_have_ended() {
     });
 }
 
-async fn greet(ctx: Ctx, name: String) -> Result<String> {
+async fn greet(ctx: Ctx<AnyEvent>, name: String) -> Result<String> {
     let hello = || async { Ok::<_, Error>("hello".to_owned()) };
     let greeting = ctx.step("greeting", hello).await?;
     let Item(times) = ctx.event::<Item>().await?;

@@ -5,8 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
+use everstep::schemars::{self, JsonSchema};
 use everstep::testing::{Simulation, simulate_in};
-use everstep::{Accepts, Ctx, Error, Event, Result, Rpc, Workflow, days, hours};
+use everstep::{Ctx, Error, Event, Result, Rpc, Workflow, days, hours, interface};
 use serde::{Deserialize, Serialize};
 
 /// The external world: which effects happened, and how often. Clones share the state.
@@ -46,19 +47,19 @@ impl Bank {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Approval(pub(super) bool);
 impl Event for Approval {
     const NAME: &'static str = "approval";
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Item(pub(super) u32);
 impl Event for Item {
     const NAME: &'static str = "item";
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Address;
 impl Rpc for Address {
     const METHOD: &'static str = "address";
@@ -70,12 +71,18 @@ pub(super) struct Order {
     pub(super) bank: Bank,
 }
 
-impl Accepts<Approval> for Order {}
+interface! {
+    pub(super) OrderInterface {
+        events: Approval;
+        rpcs: Address;
+    }
+}
 
 impl Workflow for Order {
     const NAME: &'static str = "order";
     type Input = u32;
     type Output = String;
+    type Interface = OrderInterface;
 
     async fn run(&self, ctx: Ctx<Self>, amount: u32) -> Result<String> {
         ctx.step_with("charge", |step| async move {
@@ -99,6 +106,7 @@ impl Workflow for Parcel {
     const NAME: &'static str = "parcel";
     type Input = String;
     type Output = String;
+    type Interface = ();
 
     async fn run(&self, ctx: Ctx<Self>, address: String) -> Result<String> {
         let label = ctx.uuid();
@@ -118,13 +126,13 @@ pub(super) struct Code {
     run: Arc<dyn Fn(Ctx<Code>, Bank) -> Running + Send + Sync>,
 }
 
-impl Accepts<Approval> for Code {}
-impl Accepts<Item> for Code {}
+interface!(pub(super) CodeInterface { events: Approval, Item; });
 
 impl Workflow for Code {
     const NAME: &'static str = "code";
     type Input = ();
     type Output = u32;
+    type Interface = CodeInterface;
 
     async fn run(&self, ctx: Ctx<Self>, (): ()) -> Result<u32> {
         (self.run)(ctx, self.bank.clone()).await

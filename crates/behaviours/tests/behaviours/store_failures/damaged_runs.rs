@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use everstep::errors::{ClientError, CodedError};
 use everstep::testing::{VirtualRuntime, virtual_time};
-use everstep::{Ctx, Engine, ErrorCode, RunHandle, RunStatus, Workflows, hours, minutes, secs};
+use everstep::{
+    AnyEvent, Ctx, Engine, ErrorCode, RunHandle, RunStatus, Workflows, hours, minutes, secs,
+};
 use futures_util::future::join;
 use tokio::time::Instant;
 
@@ -14,11 +16,11 @@ use crate::support::{Ping, json, ok, output};
 
 const EVERY: [Damage; 3] = [Damage::Head, Damage::Journal, Damage::Row];
 
-async fn nap(ctx: Ctx, _: ()) -> everstep::Result<()> {
+async fn nap(ctx: Ctx<AnyEvent>, _: ()) -> everstep::Result<()> {
     ctx.sleep("nap", minutes(5)).await
 }
 
-async fn wait(ctx: Ctx, _: ()) -> everstep::Result<Ping> {
+async fn wait(ctx: Ctx<AnyEvent>, _: ()) -> everstep::Result<Ping> {
     ctx.event::<Ping>().await
 }
 
@@ -171,7 +173,7 @@ fn an_engine_opens_in_spite_of_a_damaged_run_that_is_parked() {
         let run = engine.start_by_name("steps", json(&())).await.unwrap();
         tokio::time::sleep(secs(90)).await;
         engine.shutdown().await;
-        let other_code = |_: Ctx, (): ()| ok(());
+        let other_code = |_: Ctx<AnyEvent>, (): ()| ok(());
         let engine = Engine::on_store(store.clone()).runtime(runtime.clone());
         let engine = engine
             .workflows(Workflows::new().function("steps", other_code))

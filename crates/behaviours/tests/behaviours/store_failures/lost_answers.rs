@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use everstep::control::Sent;
+use everstep::schemars::{self, JsonSchema};
 use everstep::testing::{JournalView, VirtualRuntime, virtual_time};
 use everstep::{AnyEvent, Ctx, Engine, Rpc, Workflows, minutes, secs};
 use tokio::time::Instant;
@@ -14,7 +15,7 @@ use crate::support::{Ping, json, ok};
 /// The number of sequences of lost answers that every test runs with.
 const ROUNDS: u64 = 10;
 
-#[derive(serde::Serialize)]
+#[derive(serde::Serialize, JsonSchema)]
 struct Ask;
 
 impl Rpc for Ask {
@@ -22,16 +23,16 @@ impl Rpc for Ask {
     const METHOD: &'static str = "ask";
 }
 
-async fn one_step(ctx: Ctx, _: ()) -> everstep::Result<u32> {
+async fn one_step(ctx: Ctx<AnyEvent>, _: ()) -> everstep::Result<u32> {
     ctx.step("a", || ok(1)).await
 }
 
-async fn nap(ctx: Ctx, _: ()) -> everstep::Result<u32> {
+async fn nap(ctx: Ctx<AnyEvent>, _: ()) -> everstep::Result<u32> {
     ctx.sleep("nap", minutes(1)).await?;
     ctx.step("after", || ok(1)).await
 }
 
-async fn wait(ctx: Ctx, _: ()) -> everstep::Result<u32> {
+async fn wait(ctx: Ctx<AnyEvent>, _: ()) -> everstep::Result<u32> {
     let Ping(n) = ctx.event::<Ping>().await?;
     ctx.sleep("for another", secs(1)).await?;
     Ok(n)
@@ -112,7 +113,7 @@ fn an_answer_is_accepted_once() {
         tokio::time::sleep(secs(1)).await;
         let open = run.inspect().await.unwrap().overview.rpcs.remove(0);
         store.lose_answers(round);
-        run.answer(&open.rpc_id, &7).await.unwrap();
+        run.answer_json(&open.rpc_id, json(&7)).await.unwrap();
         let result = run.wait_json_within(secs(10)).await.unwrap();
         assert_eq!(result.decode::<u32>().unwrap(), 7);
         let journal = JournalView::new(run.journal().await.unwrap());

@@ -213,7 +213,7 @@ fn run_composed<'a>(
     trace: &'a Trace,
     location: &'a str,
 ) -> std::pin::Pin<Box<dyn Future<Output = Result<String>> + Send + 'a>> {
-    let part = move |ctx: Ctx, index: usize, ops: &'a [Op]| async move {
+    let part = move |ctx: Ctx<AnyEvent>, index: usize, ops: &'a [Op]| async move {
         run_sequence(&ctx, ops, trace, format!("{location}/{index}")).await?;
         Ok(index)
     };

@@ -1,8 +1,8 @@
 //! Checks payloads against the JSON schemas of workflows whose code runs elsewhere.
 //!
 //! Keywords about the shape of a value are checked. Those that need more than the value and the
-//! schema (`pattern`, `format`, external references) are left to the workflow's code, which decodes
-//! every payload anyway.
+//! schema (`pattern`, the formats of texts, external references) are left to the workflow's code,
+//! which decodes every payload anyway.
 //!
 //! Schema and value both come from outside, so the cost of a check is limited (`budget.rs`), and
 //! messages are built only where they are needed.
@@ -26,7 +26,7 @@ use value_path::{ValuePath, cut};
 const DEPTH_MAX: usize = 256;
 
 /// Checks a payload against a schema, and returns the mismatch as text.
-pub(crate) fn check(schema: Option<&Payload>, payload: &Payload) -> Result<(), String> {
+pub fn check(schema: Option<&Payload>, payload: &Payload) -> Result<(), String> {
     let Some(schema) = schema else {
         return Ok(());
     };

@@ -45,6 +45,39 @@ fn a_mismatch_is_reported_with_its_path() {
 }
 
 #[test]
+fn formats_of_integers_are_checked() {
+    let narrow = r#"{"type": "integer", "format": "uint8"}"#;
+    for (value, is_fit) in [
+        ("0", true),
+        ("255", true),
+        ("256", false),
+        ("-1", false),
+        ("1.0", false),
+    ] {
+        assert_eq!(fits(narrow, value).is_ok(), is_fit, "{value}");
+    }
+    let signed = r#"{"format": "int32"}"#;
+    for (value, is_fit) in [
+        ("-2147483648", true),
+        ("2147483648", false),
+        ("\"text\"", true),
+    ] {
+        assert_eq!(fits(signed, value).is_ok(), is_fit, "{value}");
+    }
+    for (format, value, is_fit) in [
+        ("int64", "-9223372036854775808", true),
+        ("int64", "9223372036854775808", false),
+        ("uint64", "18446744073709551615", true),
+        ("uint", "1e3", false),
+        ("interval", "1.5", true),
+        ("double", "1.0", true),
+    ] {
+        let schema = format!(r#"{{"format": "{format}"}}"#);
+        assert_eq!(fits(&schema, value).is_ok(), is_fit, "{format} {value}");
+    }
+}
+
+#[test]
 fn schemas_can_be_combined() {
     let either = r#"{"oneOf": [{"type": "null"}, {"const": 1}, {"enum": [1, "b"]}]}"#;
     assert!(fits(either, "null").is_ok() && fits(either, r#""b""#).is_ok());

@@ -1,6 +1,6 @@
 //! Keywords about a value itself: types, constants, ranges and sizes.
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::budget::Misfit;
 use super::same::{is_same, repeated};
@@ -24,10 +24,13 @@ impl Checker<'_> {
             self.check_enum(allowed, value)?;
         }
         match value {
-            Value::Number(number) => match number.as_f64() {
-                Some(number) => self.check_number(keywords, number),
-                None => Ok(()),
-            },
+            Value::Number(number) => {
+                if let Some(Value::String(format)) = keywords.get("format") {
+                    self.check_integer(format, number)?;
+                }
+                let number = number.as_f64();
+                number.map_or(Ok(()), |number| self.check_number(keywords, number))
+            }
             Value::String(_) | Value::Array(_) | Value::Object(_) => {
                 self.check_size(keywords, value)
             }
@@ -103,6 +106,37 @@ impl Checker<'_> {
             Value::Array(items) => items.len(),
             Value::Object(fields) => fields.len(),
             Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        })
+    }
+
+    /// Checks the formats of integers, such as `uint32`. They exclude `1.0`, which decoders of
+    /// integers refuse.
+    fn check_integer(self, format: &str, number: &Number) -> Checked {
+        let is_signed = !format.starts_with('u');
+        let name = format.strip_prefix('u').unwrap_or(format);
+        let bits: u32 = match name.strip_prefix("int") {
+            Some("8") => 8,
+            Some("16") => 16,
+            Some("32") => 32,
+            Some("" | "64" | "128") => 64,
+            _ => return Ok(()),
+        };
+        let fits = match is_signed {
+            true => {
+                let number = number.as_i64();
+                number.is_some_and(|number| matches!(number >> (bits - 1), 0 | -1))
+            }
+            false => {
+                let number = number.as_u64();
+                number.is_some_and(|number| number <= u64::MAX >> (64 - bits))
+            }
+        };
+        if fits {
+            return Ok(());
+        }
+        self.wrong(|path| {
+            let sign = if is_signed { "" } else { " of at least 0" };
+            format!("{path} is not an integer{sign} with at most {bits} bits")
         })
     }
 

@@ -180,7 +180,7 @@ impl Case<'_> {
             return Ok(());
         };
         let run = engine.run(rpc.run.as_str()).await.map_err(refused)?;
-        let what = match run.answer(&rpc.rpc, &answer.payload).await {
+        let what = match run.answer_json(&rpc.rpc, answer.payload.clone()).await {
             Ok(()) => "accepted".to_owned(),
             Err(AnswerError::Rejected(AnswerRejection::Schema(mismatch))) => {
                 let SchemaMismatch { what, detail } = mismatch;

@@ -26,6 +26,7 @@ mod timeline;
 
 use std::future::Future;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -33,7 +34,8 @@ pub use self::run::SimulatedRun;
 pub use self::simulation::Simulation;
 pub use self::subject::{PlainFunction, Simulated};
 pub use self::summary::SimulationSummary;
-use crate::ctx::{AnyEvent, Ctx};
+use crate::ctx::Ctx;
+use crate::declaration::Interface;
 use crate::error::Result;
 use crate::workflow::{Workflow, Workflows};
 
@@ -48,6 +50,7 @@ use crate::workflow::{Workflow, Workflows};
 ///     const NAME: &'static str = "trial";
 ///     type Input = u32;
 ///     type Output = u32;
+///     type Interface = ();
 ///
 ///     async fn run(&self, ctx: Ctx<Self>, price: u32) -> Result<u32> {
 ///         ctx.sleep("trial", days(30)).await?;
@@ -92,6 +95,7 @@ pub fn simulate<W: Workflow>(
 ///     const NAME: &'static str = "payment";
 ///     type Input = ();
 ///     type Output = ();
+///     type Interface = ();
 ///
 ///     async fn run(&self, ctx: Ctx<Self>, _: ()) -> Result<()> {
 ///         ctx.step_with("charge", |step| async move {
@@ -131,16 +135,17 @@ pub fn simulate_in<W: Workflow, World: 'static>(
 ///     .input(&"ada".to_owned())
 ///     .check(|run| assert_eq!(run.output().unwrap(), "hello ada"));
 /// ```
-pub fn simulate_function<F, I, O, Fut>(
+pub fn simulate_function<F, C, I, O, Fut>(
     name: &str,
     function: F,
     seeds: impl IntoIterator<Item = u64, IntoIter: 'static>,
-) -> Simulation<PlainFunction<I, O>>
+) -> Simulation<PlainFunction<C, I, O>>
 where
-    F: Fn(Ctx<AnyEvent>, I) -> Fut + Send + Sync + 'static,
+    F: Fn(Ctx<C>, I) -> Fut + Send + Sync + 'static,
+    C: Interface,
     Fut: Future<Output = Result<O>> + Send + 'static,
-    I: Serialize + DeserializeOwned + Send + 'static,
-    O: Serialize + DeserializeOwned + Send + 'static,
+    I: Serialize + DeserializeOwned + JsonSchema + Send + 'static,
+    O: Serialize + DeserializeOwned + JsonSchema + Send + 'static,
 {
     let list = Workflows::new().function(name, function);
     let make = move |(): &()| list.clone();

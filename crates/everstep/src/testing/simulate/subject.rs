@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::declaration::{Accepts, Event};
+use crate::declaration::{Accepts, Declared, Event};
 use crate::workflow::Workflow;
 
 /// A [`Workflow`] or a [`PlainFunction`].
@@ -21,19 +21,21 @@ impl<W: Workflow> Simulated for W {
     type Output = W::Output;
 }
 
-/// A plain function from `I` to `O`. It accepts every event.
+/// A plain function from `I` to `O` with the interface `C`.
 #[derive(Debug)]
-pub struct PlainFunction<I, O>(PhantomData<fn(I) -> O>);
+pub struct PlainFunction<C, I, O>(PhantomData<fn(C, I) -> O>);
 
-impl<I: Serialize, O: DeserializeOwned> Simulated for PlainFunction<I, O> {
+impl<C, I: Serialize, O: DeserializeOwned> Simulated for PlainFunction<C, I, O> {
     type Input = I;
     type Output = O;
 }
 
-impl<I, O, E: Event> Accepts<E> for PlainFunction<I, O> {}
+impl<C: Accepts<E>, I, O, E: Event> Accepts<E> for PlainFunction<C, I, O> {
+    const DECLARED: Declared = C::DECLARED;
+}
 
 mod sealed {
     pub trait Sealed {}
     impl<W: super::Workflow> Sealed for W {}
-    impl<I, O> Sealed for super::PlainFunction<I, O> {}
+    impl<C, I, O> Sealed for super::PlainFunction<C, I, O> {}
 }

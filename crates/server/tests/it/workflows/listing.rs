@@ -97,7 +97,7 @@ fn the_workflows_that_can_be_started_are_listed_with_their_versions() {
     });
 }
 
-// B375: the store in this test is not shared between processes, so no catalog is written.
+// B375, B409: the store in this test is not shared between processes, so no catalog is written.
 #[test]
 fn the_workflows_of_the_process_are_listed_with_what_they_declare() {
     served(async |served| {
@@ -107,12 +107,16 @@ fn the_workflows_of_the_process_are_listed_with_what_they_declare() {
             let known = types.find(|known| known["type"] == workflow).unwrap();
             known["description"].clone()
         };
-        let order = serde_json::json!({"events": {"approval": {}}, "rpcs": {"confirm": {}}});
-        assert_eq!(described("order"), order);
-        assert_eq!(
-            described("nap"),
-            serde_json::json!({}),
-            "it declares nothing"
-        );
+        let order = described("order");
+        assert_eq!(order["input"]["format"], "uint32");
+        assert_eq!(order["output"]["type"], "array");
+        let approval = &order["events"]["approval"]["schema"];
+        assert_eq!(approval["properties"]["by"]["type"], "string");
+        let confirm = &order["rpcs"]["confirm"];
+        assert_eq!(confirm["args"]["properties"]["amount"]["type"], "integer");
+        assert_eq!(confirm["schema"]["type"], "boolean");
+        let nap = described("nap");
+        assert_eq!(nap["input"]["format"], "uint64");
+        assert!(nap["events"].is_null(), "it accepts every event");
     });
 }

@@ -3,9 +3,10 @@
 use std::ops::ControlFlow;
 
 use axum::Router;
+use everstep::schemars::{self, JsonSchema};
 use everstep::testing::{TestEngine, virtual_time};
 use everstep::{
-    Accepts, AnyEvent, Ctx, Declare, Error, Event, Request, Result, Rpc, Workflow, Workflows, secs,
+    AnyEvent, Ctx, Error, Event, Request, Result, Rpc, Workflow, Workflows, interface, secs,
 };
 use everstep_server::router;
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ use serde_json::Value;
 
 use crate::support::{JSON, Response, open, send};
 
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Approval {
     pub(crate) by: String,
 }
@@ -22,7 +23,7 @@ impl Event for Approval {
     const NAME: &'static str = "approval";
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Confirm {
     amount: u32,
 }
@@ -35,16 +36,18 @@ impl Rpc for Confirm {
 /// Reserves, waits for an approval, asks for a confirmation.
 struct Order;
 
-impl Accepts<Approval> for Order {}
+interface! {
+    OrderInterface {
+        events: Approval;
+        rpcs: Confirm;
+    }
+}
 
 impl Workflow for Order {
     const NAME: &'static str = "order";
     type Input = u32;
     type Output = (String, bool);
-
-    fn declare(declare: &mut Declare<Self>) {
-        declare.event::<Approval>().rpc::<Confirm>();
-    }
+    type Interface = OrderInterface;
 
     async fn run(&self, ctx: Ctx<Self>, amount: u32) -> Result<(String, bool)> {
         ctx.step("reserve", || async move { Ok::<_, Error>(amount) })
@@ -73,7 +76,7 @@ async fn slow(ctx: Ctx<AnyEvent>, (): ()) -> Result<String> {
     ctx.switch("way", "long").case("long", work).await
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Double(u32);
 
 impl Event for Double {
