@@ -91,6 +91,12 @@ impl Engine {
         self.core.parts.node.settings.roles
     }
 
+    /// Returns whether each activation is replayed a second time, to find hidden nondeterminism.
+    #[must_use]
+    pub fn is_in_development(&self) -> bool {
+        self.core.parts.node.settings.development
+    }
+
     /// Starts a run, or returns the existing one.
     pub async fn start(&self, start: Start) -> Result<Started, StartError> {
         self.core.requests.start(start).await

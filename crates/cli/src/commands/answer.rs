@@ -3,14 +3,15 @@
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use everstep_model::{RunId, RunStatus};
 use everstep_protocol::client::{Call, segment};
-use everstep_protocol::workflow::{AnswerAccepted, RpcView, RunView};
+use everstep_protocol::workflow::{AnswerAccepted, RpcView};
+use serde::Deserialize;
 
 use crate::arguments::{JsonArgument, values};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::{escape_controls, truncate};
-use crate::runs;
 use crate::usage_error::UsageError;
 
 const EXAMPLES: &str = "\
@@ -34,6 +35,14 @@ pub(crate) struct Answer {
     answer: JsonArgument,
 }
 
+/// What a run shows to every caller that may answer it, whatever the view of its token.
+#[derive(Deserialize)]
+struct OpenRpcs {
+    id: RunId,
+    status: RunStatus,
+    rpcs: Vec<RpcView>,
+}
+
 pub(crate) async fn run(arguments: &Answer, context: &Context) -> anyhow::Result<Exit> {
     let answer = arguments.answer.read()?;
     // If the rpc is not open, the server explains why.
@@ -50,7 +59,8 @@ pub(crate) async fn run(arguments: &Answer, context: &Context) -> anyhow::Result
 async fn wait_for_rpc(arguments: &Answer, context: &Context) -> anyhow::Result<Option<String>> {
     let started = Instant::now();
     loop {
-        let run = runs::get(context, &arguments.run).await?;
+        let path = format!("workflows/{}", segment(&arguments.run));
+        let run: OpenRpcs = context.server.get(&path).await?;
         if let Some(open) = find(&run, &arguments.rpc)? {
             return Ok(Some(open.id.to_string()));
         }
@@ -62,7 +72,7 @@ async fn wait_for_rpc(arguments: &Answer, context: &Context) -> anyhow::Result<O
 }
 
 /// Finds the open rpc by ID or method.
-fn find<'a>(run: &'a RunView, wanted: &str) -> Result<Option<&'a RpcView>, UsageError> {
+fn find<'a>(run: &'a OpenRpcs, wanted: &str) -> Result<Option<&'a RpcView>, UsageError> {
     let by_id = run.rpcs.iter().find(|rpc| &*rpc.id.0 == wanted);
     if by_id.is_some() {
         return Ok(by_id);
@@ -83,7 +93,7 @@ fn find<'a>(run: &'a RunView, wanted: &str) -> Result<Option<&'a RpcView>, Usage
     }
 }
 
-fn open_rpcs(run: &RunView) -> String {
+fn open_rpcs(run: &OpenRpcs) -> String {
     let lines = run.rpcs.iter().map(|rpc| {
         let args = truncate(rpc.args.as_str());
         format!("  {}  {} {args}", rpc.id, rpc.method)

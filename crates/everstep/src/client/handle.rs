@@ -142,13 +142,13 @@ impl RunHandle {
     /// Returns the journal as an audit trail: actor, action, time and duration.
     /// [`to_json_lines`](crate::inspect::to_json_lines) writes it for programs.
     pub async fn timeline(&self) -> Result<Vec<Line>, ReadError> {
-        Ok(timeline(&self.journal().await?))
+        Ok(timeline(&self.port.redacted_journal(&self.id).await?))
     }
 
     /// Returns the structure of the run: steps, branches, loops, and their status.
     /// [`to_mermaid`](crate::inspect::to_mermaid) draws it.
     pub async fn shape(&self) -> Result<Shape, ReadError> {
-        Ok(shape(&self.journal().await?))
+        Ok(shape(&self.port.redacted_journal(&self.id).await?))
     }
 
     /// Follows the journal from its beginning.

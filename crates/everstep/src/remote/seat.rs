@@ -53,7 +53,7 @@ impl Seat for RemoteSeat {
     }
 
     fn settings(&self) -> &Settings {
-        &self.session.setup.settings
+        &self.session.settings
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use everstep_engine::Settings;
 use everstep_model::ErrorCode;
 use everstep_protocol::client::{Call, CallError, segment};
 use everstep_protocol::worker::RegisterAnswer;
@@ -26,6 +27,8 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(super) struct Session {
     pub(super) setup: Arc<Setup>,
+    /// Those of the worker, with development mode if the server is in it.
+    pub(super) settings: Settings,
     pub(super) path: String,
     /// How long the server holds a claim.
     claim_wait: Duration,
@@ -43,7 +46,10 @@ pub(super) struct Session {
 impl Session {
     pub(super) fn new(setup: Arc<Setup>, registered: &RegisterAnswer) -> Self {
         let clock = ServerClock::new(setup.runtime.clone(), registered.now);
+        let mut settings = setup.settings.clone();
+        settings.development |= registered.development;
         Self {
+            settings,
             path: format!("v1/workers/{}", segment(&registered.session)),
             claim_wait: Duration::from_millis(registered.heartbeat_every),
             time_to_live: Duration::from_millis(registered.time_to_live),

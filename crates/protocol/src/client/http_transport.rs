@@ -138,6 +138,12 @@ fn explain(
 ) -> TransportError {
     let detail = innermost(error).to_string();
     if !while_connecting {
+        let is_parse = |cause: &hyper::Error| cause.is_parse();
+        let is_foreign = chain(error).any(|it| it.downcast_ref().is_some_and(is_parse));
+        let detail = match is_foreign && address.starts_with("http:") {
+            true => "the answer is not http; if the server has a certificate, use https".to_owned(),
+            false => detail,
+        };
         return TransportError::Broken { address, detail };
     }
     if let Some(io) = chain(error).find_map(|cause| cause.downcast_ref::<io::Error>())
@@ -147,6 +153,12 @@ fn explain(
     }
     if let Some(tls) = chain(error).find_map(|cause| as_tls(cause)) {
         let hint = match tls {
+            rustls::Error::InvalidCertificate(error) if is_authority(error) => {
+                "; the server uses the certificate of a certificate authority as its own. A self-signed certificate \
+                 that servers can use is created by `openssl req -x509 -newkey rsa:2048 -noenc -keyout key.pem \
+                 -out cert.pem -days 365 -subj /CN=localhost -addext subjectAltName=DNS:localhost \
+                 -addext basicConstraints=critical,CA:FALSE`"
+            }
             rustls::Error::InvalidCertificate(_) => {
                 "; if the server uses a private certificate authority, pass its root certificate"
             }
@@ -157,6 +169,11 @@ fn explain(
         return TransportError::TlsFailed { address, detail };
     }
     TransportError::Unreachable { address, detail }
+}
+
+/// Returns whether the server's own certificate is that of an authority. rustls has no variant for it.
+fn is_authority(error: &rustls::CertificateError) -> bool {
+    matches!(error, rustls::CertificateError::Other(other) if other.0.to_string() == "CaUsedAsEndEntity")
 }
 
 /// Finds a TLS error inside an I/O error, which does not report it as its source.

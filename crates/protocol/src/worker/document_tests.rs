@@ -81,6 +81,7 @@ fn every_message_is_documented_with_its_fields() {
             session: "s".to_owned(),
             time_to_live: 1,
             heartbeat_every: 1,
+            development: true,
             now,
         },
     );

@@ -206,6 +206,12 @@ fn workflow_cases() -> Vec<Case> {
         read("/workflows/{id}/timeline", "/workflows/order-7/timeline"),
         read("/workflows/{id}/shape", "/workflows/order-7/shape"),
         (
+            get.clone(),
+            "/workflows/{id}/records",
+            "/workflows/order-7/records",
+            &[READ, ADMIN, TENANT],
+        ),
+        (
             get,
             "/workflows/{id}/journal",
             "/workflows/order-7/journal",

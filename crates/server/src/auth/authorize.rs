@@ -215,7 +215,7 @@ pub(super) async fn check_run(
                 let method = method_of(engine, token, target.event_or_rpc).await?;
                 method.is_some_and(|method| token.allows_answer(&method))
             }
-            RunAction::Operate | RunAction::Fork => false,
+            RunAction::ReadRecords | RunAction::Operate | RunAction::Fork => false,
         };
     match is_allowed && is_current(engine, token).await? {
         true => Ok(()),

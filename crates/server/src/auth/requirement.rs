@@ -24,6 +24,8 @@ pub(crate) enum Requirement {
 pub(crate) enum RunAction {
     /// Read the run in full.
     Read,
+    /// Read the records of the run with fields that no view has. No token allows it.
+    ReadRecords,
     /// Send the event in the path parameter `name`.
     Send,
     /// Answer the rpc in the path parameter `rpc`.
@@ -38,7 +40,7 @@ impl RunAction {
     /// Returns the scopes that allow the action for the runs that a key reaches.
     pub(crate) fn scopes(self) -> &'static [Scope] {
         match self {
-            Self::Read => &[Scope::Read],
+            Self::Read | Self::ReadRecords => &[Scope::Read],
             Self::Send | Self::Answer => &[Scope::Send],
             Self::Operate => &[Scope::Operate],
             // The creator of a fork can read the content of its source.

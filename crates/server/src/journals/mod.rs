@@ -11,6 +11,7 @@ mod request;
 mod views;
 
 pub(crate) use request::Journals;
+pub(crate) use views::is_secret;
 
 /// Returns the numbers of events and answers in an append. `None` if the body is rejected.
 #[cfg(test)]

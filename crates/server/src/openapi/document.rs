@@ -161,7 +161,9 @@ fn requirement(requirement: Requirement) -> String {
                 RunAction::Read => "allows the full view",
                 RunAction::Send => "names the event",
                 RunAction::Answer => "names the method",
-                RunAction::Operate | RunAction::Fork => return words(action.scopes()),
+                RunAction::ReadRecords | RunAction::Operate | RunAction::Fork => {
+                    return words(action.scopes());
+                }
             };
             format!("{}, or a run token that {allows}", words(action.scopes()))
         }

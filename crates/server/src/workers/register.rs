@@ -70,6 +70,7 @@ impl Pool {
             session: id,
             time_to_live: millis(self.time_to_live),
             heartbeat_every: millis(self.claim_timeout()),
+            development: self.engine.is_in_development(),
             now: self.now(),
         })
     }

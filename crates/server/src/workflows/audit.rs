@@ -5,13 +5,14 @@ use std::time::Duration;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use everstep_inspect::{shape as shape_of, timeline as timeline_of, to_json_lines, to_mermaid};
-use everstep_model::{Entry, RecordNumber, entry_to_json};
+use everstep_model::{Body, Entry, Payload, RecordNumber, entry_to_json};
 use everstep_protocol::workflow::WhyView;
 use futures_util::FutureExt;
 
 use super::bulk::JSON_LINES;
 use super::call::Call;
 use crate::failure::Failure;
+use crate::journals::is_secret;
 use crate::json::respond;
 use crate::parameters::{Parameter, parameters};
 use crate::response::no_store;
@@ -69,12 +70,33 @@ pub(crate) const JOURNAL_PARAMETERS: &[Parameter] = parameters! {
     "wait": Duration, "Wait for a record or the end of the run, up to this duration, such as `30s`.";
 };
 
-/// Returns all records with all fields, for tests that replay them. `Stream-Closed` is `true` if the
-/// run has ended and the response contains its last records.
+/// Returns all records with all fields, for tests that replay them.
 pub(crate) async fn journal(call: Call) -> Result<Response, Failure> {
+    respond_with_records(call, |_| {}).await
+}
+
+/// Returns all records without the results of sensitive steps, for clients that inspect runs.
+pub(crate) async fn records(call: Call) -> Result<Response, Failure> {
+    respond_with_records(call, redact).await
+}
+
+fn redact(body: &mut Body) {
+    if !is_secret(body) {
+        return;
+    }
+    match body {
+        Body::StepCompleted(step) => step.result = Payload::null(),
+        Body::StepSkipped(step) => step.result = Payload::null(),
+        Body::StepEdited(step) => step.result = Payload::null(),
+        _ => {}
+    }
+}
+
+/// `Stream-Closed` is `true` if the run has ended and the response contains its last records.
+async fn respond_with_records(call: Call, redact: impl Fn(&mut Body)) -> Result<Response, Failure> {
     let parameters = call.parameters(JOURNAL_PARAMETERS)?;
     let from = RecordNumber(parameters.count("from")?.unwrap_or(0) as u64);
-    let (journal, has_ended) = match parameters.duration("wait")? {
+    let (mut journal, has_ended) = match parameters.duration("wait")? {
         Some(timeout) => tail(&call, from, timeout).await?,
         None => {
             let mut journal = whole_journal(&call).await?;
@@ -82,6 +104,9 @@ pub(crate) async fn journal(call: Call) -> Result<Response, Failure> {
             (journal, false)
         }
     };
+    for entry in &mut journal {
+        redact(&mut entry.record.body);
+    }
     let mut response = no_store(StatusCode::OK, JSON_LINES, lines_of(&journal)?);
     if has_ended {
         let closed = HeaderValue::from_static("true");

@@ -21,6 +21,7 @@ const OPERATE: Requirement = Requirement::Run(RunAction::Operate);
 const FORK: Requirement = Requirement::Run(RunAction::Fork);
 const READ_ALL: Requirement = Requirement::Scopes(&[Scope::Read]);
 const READ: Requirement = Requirement::Run(RunAction::Read);
+const RECORDS: Requirement = Requirement::Run(RunAction::ReadRecords);
 const SEND: Requirement = Requirement::Run(RunAction::Send);
 const ANSWER: Requirement = Requirement::Run(RunAction::Answer);
 const ADMIN: Requirement = Requirement::Scopes(&[Scope::Admin]);
@@ -134,6 +135,10 @@ fn audits() -> Vec<Route<WorkflowRoutes>> {
             .summary("Read a run's structure as a Mermaid flowchart or as JSON")
             .returns::<Map<String, Value>>(200, "The structure.")
             .or_any(audit::MERMAID),
+        Route::get("/workflows/{id}/records", RECORDS, audit::records)
+            .summary("Read a run's records without the results of sensitive steps")
+            .parameters(audit::JOURNAL_PARAMETERS)
+            .returns_any(200, bulk::JSON_LINES, "One record per line."),
         Route::get("/workflows/{id}/journal", ADMIN, audit::journal)
             .summary("Read a run's complete journal, for replay tests")
             .parameters(audit::JOURNAL_PARAMETERS)

@@ -7,7 +7,9 @@
 )]
 
 mod bodies;
+mod clients;
 mod compressing;
+mod development;
 mod hostile;
 mod journals;
 mod limited_keys;

@@ -169,3 +169,51 @@ fn an_unusable_certificate_is_rejected_with_the_reason() {
         assert!(message.contains(expected), "{message}");
     }
 }
+
+/// Serves over TLS with a certificate that signs itself. Returns its URL without the scheme, and the
+/// certificate.
+async fn self_signed(authority: bool) -> (String, String) {
+    let key = KeyPair::generate().unwrap();
+    let mut own = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    own.is_ca = match authority {
+        true => IsCa::Ca(BasicConstraints::Unconstrained),
+        false => IsCa::ExplicitNoCa,
+    };
+    let certificate = own.self_signed(&key).unwrap().pem();
+    let mut connections = Connections::default();
+    let tls = Tls::from_pem(certificate.as_bytes(), key.serialize_pem().as_bytes());
+    connections.tls = Some(tls.unwrap());
+    let engine = engine_on(&store()).await;
+    let address = listen(router(&engine, Options::default()), connections).await;
+    (format!("localhost:{}", address.port()), certificate)
+}
+
+async fn call_trusting(url: &str, certificate: &str) -> Result<(), CallError> {
+    let options = HttpOptions::default();
+    let transport = HttpTransport::with_roots(options, Some(certificate.as_bytes())).unwrap();
+    let connection = Connection::over(Arc::new(transport), url).unwrap();
+    connection.send(Call::get("health/live")).await.map(|_| ())
+}
+
+// B451
+#[tokio::test]
+async fn errors_of_secure_connections_say_what_to_change() {
+    let (address, certificate) = self_signed(true).await;
+    let url = format!("https://{address}");
+    let refused = call_trusting(&url, &certificate).await.unwrap_err();
+    let message = refused.to_string();
+    assert!(
+        message.contains("basicConstraints=critical,CA:FALSE"),
+        "{message}"
+    );
+
+    let (address, certificate) = self_signed(false).await;
+    let url = format!("https://{address}");
+    let answered = call_trusting(&url, &certificate).await;
+    assert!(answered.is_ok(), "{answered:?}");
+
+    let url = format!("http://{address}");
+    let refused = call_trusting(&url, &certificate).await.unwrap_err();
+    let message = refused.to_string();
+    assert!(message.contains("use https"), "{message}");
+}

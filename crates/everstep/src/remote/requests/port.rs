@@ -147,7 +147,7 @@ impl Port for HttpPort {
     fn inspect<'a>(&'a self, run: &'a RunId) -> Response<'a, RunInfo, ReadError> {
         Box::pin(async move {
             let row = self.row(run).await?;
-            let overview = Overview::of(&self.journal(run).await?);
+            let overview = Overview::of(&self.redacted_journal(run).await?);
             Ok(RunInfo { row, overview })
         })
     }
@@ -166,6 +166,13 @@ impl Port for HttpPort {
     fn journal<'a>(&'a self, run: &'a RunId) -> Response<'a, Vec<Entry>, ReadError> {
         Box::pin(async move {
             let answer = self.send(Call::get(format!("{}/journal", at(run)))).await?;
+            Ok(views::journal(run, &answer.body)?)
+        })
+    }
+
+    fn redacted_journal<'a>(&'a self, run: &'a RunId) -> Response<'a, Vec<Entry>, ReadError> {
+        Box::pin(async move {
+            let answer = self.send(Call::get(format!("{}/records", at(run)))).await?;
             Ok(views::journal(run, &answer.body)?)
         })
     }

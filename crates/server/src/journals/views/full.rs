@@ -31,7 +31,7 @@ pub(super) fn render(entry: &Entry) -> Vec<Bytes> {
 
 /// Returns whether the result in a record must be redacted. Records of earlier releases that do not
 /// say so are redacted.
-pub(super) fn is_secret(body: &Body) -> bool {
+pub(crate) fn is_secret(body: &Body) -> bool {
     let of_step = |so_far: &Option<StepSoFar>| so_far.is_none_or(|step| step.sensitive);
     match body {
         Body::StepCompleted(step) => step.sensitive,

@@ -8,6 +8,8 @@ mod lifecycle;
 mod rows;
 mod state;
 
+pub(crate) use full::is_secret;
+
 use std::sync::Arc;
 
 use everstep_engine::streams::Render;
