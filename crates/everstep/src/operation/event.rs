@@ -68,7 +68,7 @@ impl<W> Ctx<W> {
     }
 
     /// Waits for an event whose name is known only at run time. Only a workflow that accepts every event can do that: its
-    /// interface is [`AnyEvent`].
+    /// interface is [`AnyEvent`](crate::AnyEvent).
     #[track_caller]
     pub fn event_by_name(&self, name: impl Into<String>) -> EventWait<Payload>
     where
