@@ -134,6 +134,10 @@ impl Core {
         let node = &self.parts.node;
         node.spawn(self.lease.clone().keep());
         node.spawn(self.outbox.clone().run());
+        if !node.settings.feeds.is_empty() {
+            self.streams.create_feeds().await?;
+            node.spawn(self.streams.clone().keep_feeding());
+        }
         self.parts.workers.publish().await?;
         if node.has(Role::Timers) {
             self.outbox.deliver_leftovers().await?;

@@ -9,7 +9,10 @@ pub(crate) fn follow(core: &Core, hint: Hint) {
     let watchers = &core.parts.watchers;
     let resident = &core.parts.resident;
     match hint {
-        Hint::Advanced(stream) => watchers.grew(stream, false),
+        Hint::Advanced(stream) => {
+            watchers.grew(stream, false);
+            core.streams.memory.grew_elsewhere(stream);
+        }
         Hint::Grew(stream) => {
             watchers.grew(stream, false);
             resident.notify(stream, Message::Grew);

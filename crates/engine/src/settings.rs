@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use everstep_model::limits;
+use everstep_model::{RecordFeed, limits};
 
 use crate::retention::Retention;
 use crate::roles::Roles;
@@ -36,6 +36,10 @@ pub struct Settings {
     pub lazy_flush: Duration,
     /// The number of records above which a journal causes a warning that replay is slow.
     pub journal_records_warn: u64,
+    /// The feeds that this engine writes. All nodes on a store must have the same.
+    pub feeds: Vec<RecordFeed>,
+    /// The approximate number of records that a feed keeps.
+    pub feed_records_max: u64,
     /// Whether each activation is replayed a second time, to find hidden nondeterminism.
     pub development: bool,
 }
@@ -55,6 +59,8 @@ impl Default for Settings {
             shutdown_grace: Duration::from_secs(10),
             lazy_flush: Duration::from_millis(5),
             journal_records_warn: limits::JOURNAL_RECORDS_WARN,
+            feeds: Vec::new(),
+            feed_records_max: 1_000_000,
             development: false,
         }
     }

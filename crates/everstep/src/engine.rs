@@ -8,7 +8,7 @@ use everstep_engine::{
     CodedError, Emissions, EngineParts, FailureEvent, FailureHook, Retention, Roles, Runtime,
     Settings, Stats, TokioRuntime, Unavailable, Worker,
 };
-use everstep_model::{ErrorCode, Name, RunId};
+use everstep_model::{ErrorCode, Name, RecordFeed, RunId};
 use everstep_store::{Bus, Clock, LocalBus, MemoryStore, Store, StoreError};
 
 use crate::client::Client;
@@ -217,6 +217,13 @@ impl EngineBuilder {
     /// Sets how long finished runs are kept. By default, they are kept forever.
     pub fn retention(mut self, retention: Retention) -> Self {
         self.settings.retention = retention;
+        self
+    }
+
+    /// Writes these feeds, which [`Client::feed`] and `/v1/stream/__ds/feeds/{feed}` read. A commit with a record for a feed
+    /// is followed by another, so an engine has no feeds by default. All engines on a store need the same.
+    pub fn feeds(mut self, feeds: impl IntoIterator<Item = RecordFeed>) -> Self {
+        self.settings.feeds = feeds.into_iter().collect();
         self
     }
 

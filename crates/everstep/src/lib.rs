@@ -39,7 +39,7 @@ mod remote;
 pub mod testing;
 mod workflow;
 
-pub use client::{Client, Handle, RpcHandle, RunHandle, StartError, StartRun, WaitError};
+pub use client::{Client, FeedReader, Handle, RpcHandle, RunHandle, StartError, StartRun, WaitError};
 pub use ctx::Ctx;
 pub use declaration::{Accepts, AcceptsAny, AnyEvent, Asks, Event, Interface, Request, Rpc};
 #[doc(hidden)]
@@ -51,9 +51,10 @@ pub use options::{Options, Retry};
 pub use remote::{ClientBuilder, Worker, WorkerBuilder};
 pub use workflow::{Workflow, Workflows};
 
+pub use everstep_engine::streams::FeedRecord;
 pub use everstep_engine::{Retention, Role, Roles, Settings, Stats};
 pub use everstep_model::{
-    ErrorCode, Failure, Name, Payload, RunId, RunStatus, days, hours, millis, minutes,
+    ErrorCode, Failure, Name, Payload, RecordFeed, RunId, RunStatus, days, hours, millis, minutes,
     parse_duration, secs,
 };
 pub use everstep_store::{Bus, Store};

@@ -26,6 +26,7 @@ mod payload;
 #[doc(hidden)]
 pub mod planted;
 pub mod record;
+mod record_feed;
 mod retry;
 #[cfg(test)]
 #[allow(dead_code, unused_imports, reason = "other crates use the rest")]
@@ -60,6 +61,7 @@ pub use name::{Interner, InvalidName, Name};
 pub use offset::{InvalidOffset, Offset, RecordNumber, RecordRange, Term};
 pub use payload::{InvalidPayload, Payload, PayloadError};
 pub use record::{Actor, Body, Entry, Origin, Record};
+pub use record_feed::RecordFeed;
 pub use retry::{Backoff, RetryPolicy, StepOptions, UndoMode};
 pub use status::{RunStatus, StepStatus, UnknownStatus};
 pub use time::{InvalidTimestamp, Timestamp};

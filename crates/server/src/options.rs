@@ -45,6 +45,8 @@ pub struct Options {
     pub worker_queue_max: usize,
     /// The URL of the server, such as `https://streams.example`. By default it follows from `Host`.
     pub public_url: Option<String>,
+    /// Webhooks that are called for failures. They need the engine's feed of failures.
+    pub failure_webhooks: Vec<String>,
     /// How callers are authenticated.
     pub access: Access,
     /// The maximum lifetime of a run token.
@@ -70,6 +72,7 @@ impl Default for Options {
             worker_time_to_live: Duration::from_secs(15),
             worker_queue_max: 10_000,
             public_url: None,
+            failure_webhooks: Vec::new(),
             access: Access::default(),
             token_lifetime_max: Duration::from_secs(15 * 60),
             origins: Origins::None,

@@ -31,7 +31,7 @@ pub fn router(engine: impl AsRef<Engine>, options: Options) -> Router {
     let options = Arc::new(options);
     let services = Services::new(engine.as_ref(), &options);
     if services.engine.roles().has(Role::Api) {
-        services.streams.server.subscriptions.start();
+        services.streams.server.subscriptions.start(options.clone());
     }
     let table = routes::table(&services);
     with_middleware(&services, table, options)

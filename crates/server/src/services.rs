@@ -6,7 +6,7 @@ use everstep_engine::Engine;
 
 use crate::auth::Identities;
 use crate::body::BodyLimits;
-use crate::journals::Journals;
+use crate::journals::{Journals, feed_renderer};
 use crate::key_routes::KeyRoutes;
 use crate::options::Options;
 use crate::permits::WaitPermits;
@@ -40,7 +40,11 @@ impl Services {
         };
         let server = Arc::new(StreamServer {
             streams: engine.streams(),
-            subscriptions: Arc::new(Subscriptions::new(engine.streams(), targets)),
+            subscriptions: Arc::new(Subscriptions::new(
+                engine.streams(),
+                targets,
+                feed_renderer(),
+            )),
             wait_permits: wait_permits.clone(),
             body_limits,
             options: options.clone(),

@@ -6,10 +6,12 @@ use axum::extract::{OriginalUri, Request, State};
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 
+use everstep_engine::streams::FEEDS;
+
 use crate::auth::{Caller, Requirement};
 use crate::closing::Closing;
 use crate::failure::Failure;
-use crate::journals::Journals;
+use crate::journals::{Journals, dispatch_feed};
 use crate::parameters::{Parameter, parameters};
 use crate::route::Route;
 use crate::stream_protocol::{RESERVED, is_journal};
@@ -78,6 +80,20 @@ async fn dispatch(
     let caller = parts.extensions.get::<Caller>().cloned();
     let caller = caller.unwrap_or_else(Caller::without_rights);
     let (method, headers) = (parts.method, parts.headers);
+    // The gate always inserts a caller; without one, nothing is allowed.
+    let caller = parts.extensions.get::<Caller>().cloned();
+    let caller = caller.unwrap_or_else(Caller::without_rights);
+    if let Some(feed) = address.raw.strip_prefix(FEEDS).map(str::to_owned) {
+        let request = StreamRequest {
+            address,
+            query: parts.uri.query().unwrap_or_default().to_owned(),
+            headers,
+            body,
+            caller,
+            closing: Closing::of(&parts.extensions),
+        };
+        return dispatch_feed(server, method, &feed, request).await;
+    }
     if let Some(rest) = address.raw.strip_prefix(RESERVED) {
         let request = SubscriptionRequest {
             method,

@@ -28,11 +28,15 @@ pub enum SharedKind {
     Attribute = 7,
     /// An open rpc in the inbox of users.
     OpenRpc = 8,
+    /// A journal with new records for a feed, or the position of a feed in a journal.
+    Feed = 9,
+    /// A stream of a subscription.
+    Link = 10,
 }
 
 impl SharedKind {
     /// All kinds in ascending order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Schedule,
         Self::Slot,
         Self::Waiter,
@@ -41,6 +45,8 @@ impl SharedKind {
         Self::Collecting,
         Self::Attribute,
         Self::OpenRpc,
+        Self::Feed,
+        Self::Link,
     ];
 
     /// Returns the permanent code of the kind in stored keys.

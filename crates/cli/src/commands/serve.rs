@@ -15,7 +15,7 @@ use crate::arguments::GlobalOptions;
 use crate::config::{Config, Flags};
 use crate::exit::Exit;
 use crate::hosting::{
-    SHUTTING_DOWN, ShutdownSignal, Storage, StorageConfig, connection_options, export_traces,
+    SHUTTING_DOWN, ShutdownSignal, Storage, StorageConfig, connection_options, export_traces, feeds,
     log_to_stderr, logs_json, server_options, shut_down, shutting_down,
 };
 use crate::output::Output;
@@ -128,7 +128,7 @@ pub(crate) async fn run(arguments: &Serve, global: &GlobalOptions) -> anyhow::Re
     let storage = StorageConfig::new(&config)?;
     let roles = storage.roles(&config)?;
     let storage = storage.open().await?;
-    let builder = storage.engine(roles);
+    let builder = storage.engine(roles).feeds(feeds(&config));
     let builder = match arguments.demo {
         true => everstep_demo::register(builder, Pace::brisk(), Gateway::busy(1)),
         false => builder,

@@ -14,6 +14,7 @@ use crate::suggestion;
 pub(crate) const LOG_LEVELS: &[&str] = &["error", "warn", "info", "debug", "trace"];
 pub(crate) const LOG_FORMATS: &[&str] = &["text", "json"];
 const ROLES: &[&str] = &["api", "worker", "timers"];
+const FEEDS: &[&str] = &["records", "failures", "emits"];
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting {
@@ -91,6 +92,8 @@ settings! {
     otlp_endpoint: Text, "OpenTelemetry collector for traces of runs, such as http://localhost:4318";
     otlp_service: Text = "everstep", "service name in traces";
     otlp_ratio: Ratio = "1", "fraction of runs to trace";
+    feeds: Words(FEEDS) = "failures,emits", "feeds of the records of all runs: records, failures, emits; the same on all nodes";
+    failure_webhooks: List, "webhooks that are called for failures, such as https://ops.example/hook";
     // Limits.
     long_poll_timeout: Duration = "30s", "maximum duration of a long-poll";
     wait_max: Duration = "1m", "maximum duration of a request with `wait` or `reply`";

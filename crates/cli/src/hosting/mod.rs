@@ -8,7 +8,7 @@ mod storage;
 mod trace_export;
 
 pub(crate) use logging::{log_to_stderr, log_warnings, logs_json};
-pub(crate) use server_options::{connection_options, server_options};
+pub(crate) use server_options::{connection_options, feeds, server_options};
 pub(crate) use shutdown_signal::{SHUTTING_DOWN, ShutdownSignal, shut_down, shutting_down};
 pub(crate) use storage::{Storage, StorageConfig, StoreNotOpened, open_directory};
 pub(crate) use trace_export::export_traces;

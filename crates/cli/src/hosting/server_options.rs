@@ -1,6 +1,7 @@
 //! Converts settings to the options of the server.
 
-use everstep_server::{Connections, Options, Origins, Tls};
+use everstep::RecordFeed;
+use everstep_server::{Connections, Options, Origins, Tls, check_webhook_url};
 
 use crate::config::Config;
 use crate::usage_error::UsageError;
@@ -18,12 +19,38 @@ pub(crate) fn server_options(config: &Config) -> anyhow::Result<Options> {
         duration: long_poll_timeout, wait_max, worker_time_to_live, sse_lifetime, body_timeout, token_lifetime_max;
         parsed: worker_queue_max, body_bytes_max, worker_body_bytes_max, chunk_bytes, waiting_max;
     );
+    options.failure_webhooks = failure_webhooks(config)?;
     options.public_url = config.text("public_url").map(str::to_owned);
     let origins = config.list("origins");
     if !origins.is_empty() {
         options.origins = Origins::Listed(origins);
     }
     Ok(options)
+}
+
+/// Returns the feeds that the engine writes.
+pub(crate) fn feeds(config: &Config) -> Vec<RecordFeed> {
+    let words = config.list("feeds");
+    words.iter().filter_map(|word| RecordFeed::parse(word)).collect()
+}
+
+fn failure_webhooks(config: &Config) -> Result<Vec<String>, UsageError> {
+    let urls = config.list("failure_webhooks");
+    for url in &urls {
+        check_webhook_url(url, false).map_err(|rule| {
+            UsageError::new(
+                format!("invalid webhook {url:?} in `failure_webhooks`: {rule}"),
+                "A webhook has an https URL with a public host.",
+            )
+        })?;
+    }
+    if !urls.is_empty() && !feeds(config).contains(&RecordFeed::Failures) {
+        return Err(UsageError::new(
+            "`failure_webhooks` needs the feed of failures",
+            "Add `failures` to `feeds`.",
+        ));
+    }
+    Ok(urls)
 }
 
 pub(crate) fn connection_options(config: &Config) -> anyhow::Result<Connections> {

@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 
 use super::availability::StoreAvailability;
 use super::batch::Reply;
+use super::feed_marks::FeedMarks;
 use super::queue::{Grouping, Queue, stopped};
 use super::sender::{Sender, sender_ids};
 use crate::error::Unavailable;
@@ -25,6 +26,7 @@ pub(crate) struct Committer {
     pub(super) node: Arc<Node>,
     queue: Arc<Queue>,
     availability: Arc<StoreAvailability>,
+    pub(crate) feeds: Arc<FeedMarks>,
     /// The ids under which batches are sent. The first is the node's own.
     senders: Vec<NodeId>,
 }
@@ -43,6 +45,7 @@ impl Committer {
             queue.allow_several_in_flight();
         }
         Self {
+            feeds: Arc::new(FeedMarks::new(node.clone())),
             node,
             queue,
             availability,
@@ -54,13 +57,14 @@ impl Committer {
     pub(crate) fn task(&self, watchers: Arc<Watchers>) -> impl Future<Output = ()> + Send + use<> {
         let running = Running(self.queue.clone());
         let (node, availability) = (self.node.clone(), self.availability.clone());
-        let senders = self.senders.clone();
+        let (senders, feeds) = (self.senders.clone(), self.feeds.clone());
         async move {
             let senders = senders.into_iter().map(|id| Sender {
                 queue: &running.0,
                 node: &node,
                 watchers: &watchers,
                 availability: &availability,
+                feeds: &feeds,
                 id,
                 last_number: 0,
             });

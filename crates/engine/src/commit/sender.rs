@@ -8,6 +8,7 @@ use everstep_store::{Commit, CommitId, Outcome, StoreError};
 
 use super::availability::StoreAvailability;
 use super::batch::Batch;
+use super::feed_marks::FeedMarks;
 use super::queue::Queue;
 use crate::node::Node;
 use crate::observers::Watchers;
@@ -37,6 +38,7 @@ pub(super) struct Sender<'a> {
     pub(super) node: &'a Node,
     pub(super) watchers: &'a Watchers,
     pub(super) availability: &'a StoreAvailability,
+    pub(super) feeds: &'a FeedMarks,
     pub(super) id: NodeId,
     /// The number of the last commit that was sent.
     pub(super) last_number: u64,
@@ -46,9 +48,13 @@ impl Sender<'_> {
     pub(super) async fn run(mut self) {
         let mut batch = Batch::default();
         while self.queue.take(&mut batch).await {
+            let is_marked = self.feeds.mark(batch.commits());
             let written = self.write(batch.commits()).await;
             self.reply(&mut batch, written);
             self.queue.landed(&mut batch);
+            if is_marked {
+                self.feeds.marked.notify_one();
+            }
         }
     }
 

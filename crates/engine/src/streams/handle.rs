@@ -18,7 +18,7 @@ use crate::execution::Parts;
 #[derive(Clone)]
 pub struct Streams {
     pub(super) parts: Arc<Parts>,
-    pub(super) memory: Arc<StreamMemory>,
+    pub(crate) memory: Arc<StreamMemory>,
 }
 
 impl Streams {

@@ -22,6 +22,8 @@ pub(crate) struct StreamMemory {
     touches: Mutex<FxHashMap<StreamNumber, Touch>>,
     locks: Vec<Arc<tokio::sync::Mutex<()>>>,
     pub(super) changes: broadcast::Sender<StreamPath>,
+    /// The feeds that were read on this node.
+    feeds: Mutex<FxHashMap<StreamNumber, StreamPath>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +39,7 @@ impl Default for StreamMemory {
             touches: Mutex::default(),
             locks: (0..LOCKS).map(|_| Arc::default()).collect(),
             changes: broadcast::channel(CHANGES_KEPT).0,
+            feeds: Mutex::default(),
         }
     }
 }
@@ -81,6 +84,18 @@ impl StreamMemory {
 
     pub(super) fn forget(&self, stream: StreamNumber) {
         lock(&self.touches).remove(&stream);
+    }
+
+    pub(super) fn add_feed(&self, feed: StreamNumber, path: &StreamPath) {
+        lock(&self.feeds).insert(feed, path.clone());
+    }
+
+    /// Reports that a stream has grown on another node, if it is a feed: nodes that execute runs
+    /// append to feeds, and others call webhooks.
+    pub(crate) fn grew_elsewhere(&self, stream: StreamNumber) {
+        if let Some(path) = lock(&self.feeds).get(&stream) {
+            self.changed(path);
+        }
     }
 
     /// Reports that a stream was created, has grown or is closed.

@@ -4,6 +4,7 @@
 //! `port.rs` is the interface of all requests. Everything else is written against it.
 
 mod error;
+mod feed;
 mod handle;
 mod list;
 mod port;
@@ -19,6 +20,9 @@ pub use error::{
     AnswerError, BulkReport, ClientError, ControlError, FindError, ReadError, SendError,
     ServerError, StartError, WaitError,
 };
+pub use feed::FeedReader;
+#[cfg(feature = "remote")]
+pub(crate) use feed::{FeedPage, FeedSource};
 pub use handle::{Handle, RunHandle};
 pub use list::{ListRuns, RunPage};
 pub use port::Client;

@@ -10,13 +10,14 @@ use everstep_engine::{
     Settlement, Start, Unavailable,
 };
 use everstep_inspect::Why;
-use everstep_model::{Body, Entry, Location, Payload, RecordNumber, RunId, StreamNumber};
+use everstep_model::{Body, Entry, Location, Payload, RecordFeed, RecordNumber, RunId, StreamNumber};
 use everstep_store::{BoxFuture, ListPage, ListQuery, RunRow, StoreError};
 
 use super::Response;
 use super::error::{
     AnswerError, BulkReport, ControlError, ReadError, SendError, StartError, WaitError,
 };
+use super::feed::{self, FeedReader};
 use super::records::Records;
 
 /// Sends requests to an engine: starts runs, finds them, watches and controls them.
@@ -87,6 +88,12 @@ pub(crate) trait Port: Debug + Send + Sync {
         run: &'a RunId,
         from: RecordNumber,
     ) -> Response<'a, Records, ReadError>;
+    /// Opens a feed at a position, or at its start.
+    fn feed(
+        &self,
+        feed: RecordFeed,
+        from: Option<String>,
+    ) -> Response<'_, FeedReader, ReadError>;
     /// Waits until the run has ended.
     fn result<'a>(
         &'a self,
@@ -165,6 +172,14 @@ impl Port for everstep_engine::Engine {
         from: RecordNumber,
     ) -> Response<'a, Records, ReadError> {
         Box::pin(async move { Ok(Records::new(self.records(run, from).await?)) })
+    }
+
+    fn feed(
+        &self,
+        feed: RecordFeed,
+        from: Option<String>,
+    ) -> Response<'_, FeedReader, ReadError> {
+        Box::pin(feed::of_engine(self, feed, from))
     }
 
     fn result<'a>(

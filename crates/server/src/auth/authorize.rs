@@ -91,6 +91,8 @@ fn of_subscription(method: &Method, rest: &str) -> Option<Demand> {
         (&Method::GET, ["jwks.json"]) => Demand::Nothing,
         // The handler checks the wake token that these carry.
         (&Method::POST, ["subscriptions", _, "callback" | "ack" | "release"]) => Demand::Nothing,
+        // Feeds contain the records of all runs.
+        (&Method::GET | &Method::HEAD, ["feeds", _]) => Demand::Scopes(&[Scope::Read]),
         (&Method::GET, ["subscriptions", _]) => Demand::Scopes(&[Scope::Read]),
         (&Method::POST, ["subscriptions", _, "claim"]) => {
             Demand::Scopes(&[Scope::Read, Scope::Send])

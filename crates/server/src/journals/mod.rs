@@ -7,9 +7,11 @@
 mod address;
 mod append;
 mod appended;
+mod feed;
 mod request;
 mod views;
 
+pub(crate) use feed::{dispatch as dispatch_feed, renderer as feed_renderer};
 pub(crate) use request::Journals;
 pub(crate) use views::is_secret;
 

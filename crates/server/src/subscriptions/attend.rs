@@ -12,6 +12,8 @@ use tokio::sync::broadcast::error::RecvError;
 use super::error::SubscriptionError;
 use super::register::Subscriptions;
 use super::state::Due;
+use crate::options::Options;
+use crate::stream_protocol::PREFIX;
 
 /// How often all subscriptions are checked: other nodes may have changed them, and failures are
 /// retried.
@@ -19,8 +21,8 @@ const SWEEP: Duration = Duration::from_secs(60);
 
 impl Subscriptions {
     /// Starts the task. It ends when the server is dropped.
-    pub(crate) fn start(self: &Arc<Self>) {
-        tokio::spawn(attend(Arc::downgrade(self)));
+    pub(crate) fn start(self: &Arc<Self>, options: Arc<Options>) {
+        tokio::spawn(attend(Arc::downgrade(self), options));
     }
 
     async fn reload(self: &Arc<Self>) {
@@ -94,7 +96,7 @@ impl Subscriptions {
     }
 }
 
-async fn attend(server: Weak<Subscriptions>) {
+async fn attend(server: Weak<Subscriptions>, options: Arc<Options>) {
     let (mut sweep_at, mut changes) = (Timestamp::default(), None);
     loop {
         let Some(subscriptions) = server.upgrade() else {
@@ -102,6 +104,12 @@ async fn attend(server: Weak<Subscriptions>) {
         };
         let now = subscriptions.streams.now();
         if sweep_at <= now {
+            let base_url = options.public_url.as_deref().unwrap_or_default();
+            let base_url = format!("{}{PREFIX}", base_url.trim_end_matches('/'));
+            let subscribed = subscriptions.subscribe_failures(&options.failure_webhooks, &base_url);
+            if let Err(error) = subscribed.await {
+                tracing::error!(%error, "cannot subscribe the webhooks for failures");
+            }
             subscriptions.reload().await;
             sweep_at = now.after(SWEEP);
         }

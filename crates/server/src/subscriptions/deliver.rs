@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::client;
 use super::error::SubscriptionError;
+use super::messages::Messages;
 use super::register::Subscriptions;
 use super::state::{Ack, Kind, Subscription, Tails};
 use crate::auth::random_bytes;
@@ -123,11 +124,18 @@ impl Subscriptions {
         let (id, generation) = (subscription.id.as_str(), subscription.generation);
         let keys = self.keys().await?;
         let tails = self.tails(subscription).await?;
+        let mut streams = describe_streams(subscription, &tails);
+        let with_messages = subscription.config.with_messages;
+        let messages = match with_messages {
+            true => self.messages(subscription, &tails).await?,
+            false => Messages::default(),
+        };
+        messages.add_to(&mut streams);
         let body = json!({
             "subscription_id": id,
             "wake_id": wake.id,
             "generation": generation,
-            "streams": describe_streams(subscription, &tails),
+            "streams": streams,
             "callback_url": format!("{}__ds/subscriptions/{id}/callback", subscription.base_url),
             "callback_token": keys.token(id, &wake.id, generation),
         })
@@ -139,6 +147,10 @@ impl Subscriptions {
             Ok(answer) => return self.failed(id, generation, answer.status.to_string()).await,
             Err(error) => return self.failed(id, generation, error).await,
         };
+        if with_messages {
+            self.finish(id, &wake.id, generation, &messages.acks()).await?;
+            return Ok(());
+        }
         let answer: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
         if answer.get("done") == Some(&Value::Bool(true)) {
             let acks = tails.into_iter().map(|(path, offset)| Ack { path, offset });

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use everstep_engine::streams::{StreamError, StreamPath, Streams};
-use everstep_model::Offset;
+use everstep_engine::streams::{FEEDS, Render, StreamError, StreamPath, Streams};
+use everstep_model::{Offset, RecordFeed};
 use tokio::sync::OnceCell;
 
 use super::documents::Documents;
@@ -17,6 +17,8 @@ use super::webhook_url::WebhookTargets;
 pub(crate) struct Subscriptions {
     pub(super) streams: Streams,
     pub(super) targets: WebhookTargets,
+    /// Renders the records of feeds.
+    pub(super) render_feed: Render,
     keys: OnceCell<Keys>,
     pub(super) documents: Documents,
     pub(super) links: LinkIndex,
@@ -24,13 +26,14 @@ pub(crate) struct Subscriptions {
 }
 
 impl Subscriptions {
-    pub(crate) fn new(streams: Streams, targets: WebhookTargets) -> Self {
+    pub(crate) fn new(streams: Streams, targets: WebhookTargets, render_feed: Render) -> Self {
         Self {
             documents: Documents {
                 streams: streams.clone(),
             },
             streams,
             targets,
+            render_feed,
             keys: OnceCell::new(),
             links: LinkIndex::default(),
             schedule: Arc::default(),
@@ -85,7 +88,11 @@ impl Subscriptions {
 
     /// Returns the end of a stream. `None` if it does not exist.
     pub(super) async fn tail(&self, path: &str) -> Result<Option<Offset>, StreamError> {
-        match self.streams.info(&StreamPath::new(path)?).await {
+        let info = match feed_of(path) {
+            Some(feed) => self.streams.feed_info(feed).await,
+            None => self.streams.info(&StreamPath::new(path)?).await,
+        };
+        match info {
             Ok(info) => Ok(Some(info.next)),
             Err(StreamError::Missing | StreamError::Gone) => Ok(None),
             Err(error) => Err(error),
@@ -127,4 +134,9 @@ impl Subscriptions {
             }
         }
     }
+}
+
+/// Returns the feed at a path.
+pub(super) fn feed_of(path: &str) -> Option<RecordFeed> {
+    RecordFeed::parse(path.strip_prefix(FEEDS)?)
 }

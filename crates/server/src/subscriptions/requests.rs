@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::error::SubscriptionError;
+use super::register::feed_of;
 use super::state::{Ack, Config, Kind};
 use super::webhook_url::{self, WebhookTargets};
 use crate::auth::Limits;
@@ -51,6 +52,8 @@ struct ConfigBody {
     wake_stream: Option<String>,
     lease_ttl_ms: Option<u64>,
     description: Option<String>,
+    #[serde(default)]
+    with_messages: bool,
 }
 
 #[derive(Deserialize)]
@@ -128,12 +131,19 @@ pub(super) fn config(body: &Bytes, targets: WebhookTargets) -> Result<Config, Su
         return invalid("a text is longer than 1,000 bytes");
     }
     check_streams(&body.streams)?;
+    check_pattern(body.pattern.as_deref())?;
+    if body.with_messages && !body.streams.iter().any(|path| feed_of(path).is_some()) {
+        return invalid("with_messages needs a feed in streams");
+    }
     let webhook = body.webhook.map(|webhook| webhook.url);
     match (body.kind, &webhook, &body.wake_stream) {
         (Kind::Webhook, Some(url), None) => {
             webhook_url::check(url, targets).map_err(SubscriptionError::UrlRejected)?;
         }
-        (Kind::PullWake, None, Some(stream)) => check_streams(std::slice::from_ref(stream))?,
+        (Kind::PullWake, None, Some(_)) if body.with_messages => {
+            return invalid("with_messages needs a webhook");
+        }
+        (Kind::PullWake, None, Some(stream)) => check_path(stream)?,
         (Kind::Webhook, ..) => return invalid("a webhook needs webhook.url and nothing else"),
         (Kind::PullWake, ..) => return invalid("a pull-wake needs wake_stream and nothing else"),
     }
@@ -145,7 +155,20 @@ pub(super) fn config(body: &Bytes, targets: WebhookTargets) -> Result<Config, Su
         wake_stream: body.wake_stream,
         lease_ttl_ms,
         description: body.description,
+        with_messages: body.with_messages,
     })
+}
+
+/// Rejects a pattern that only journals and feeds match, because patterns select streams of users.
+fn check_pattern(pattern: Option<&str>) -> Result<(), SubscriptionError> {
+    let first = pattern.and_then(|pattern| pattern.split('/').next());
+    match first {
+        Some("workflows" | "__ds") => Err(SubscriptionError::invalid(
+            "a pattern selects streams of users; for runs, name a feed in streams: \
+             __ds/feeds/records, __ds/feeds/failures or __ds/feeds/emits",
+        )),
+        Some(_) | None => Ok(()),
+    }
 }
 
 pub(super) fn check_streams(streams: &[String]) -> Result<(), SubscriptionError> {
@@ -154,8 +177,11 @@ pub(super) fn check_streams(streams: &[String]) -> Result<(), SubscriptionError>
             "a subscription names at most 1,000 streams",
         ));
     }
-    for stream in streams {
-        StreamPath::new(stream).map_err(|error| SubscriptionError::invalid(error.to_string()))?;
-    }
-    Ok(())
+    let users = streams.iter().filter(|path| feed_of(path).is_none());
+    users.map(String::as_str).try_for_each(check_path)
+}
+
+fn check_path(path: &str) -> Result<(), SubscriptionError> {
+    let checked = StreamPath::new(path).map(drop);
+    checked.map_err(|error| SubscriptionError::invalid(error.to_string()))
 }

@@ -152,7 +152,7 @@ impl Subscriptions {
                     false => Err(SubscriptionError::Exists),
                 };
             }
-            let mut subscription = Subscription {
+            let subscription = Subscription {
                 id: id.to_owned(),
                 config: config.clone(),
                 base_url: request.base_url.clone(),
@@ -160,16 +160,28 @@ impl Subscriptions {
                 generation: 0,
                 wake: None,
             };
-            for path in &config.streams {
-                let link = self.explicit(path).await?;
-                subscription.links.insert(path.clone(), link);
-            }
-            self.documents.add_id(id).await?;
-            if self.documents.write(None, &subscription).await? {
-                self.remember(&subscription);
-                return self.describe(StatusCode::CREATED, &subscription).await;
+            if let Some(created) = self.subscribe(subscription).await? {
+                return self.describe(StatusCode::CREATED, &created).await;
             }
         }
+    }
+
+    /// Creates a subscription with links to the streams that it names. Returns `None` if another
+    /// exists.
+    pub(super) async fn subscribe(
+        &self,
+        mut subscription: Subscription,
+    ) -> Result<Option<Subscription>, SubscriptionError> {
+        for path in subscription.config.streams.clone() {
+            let link = self.explicit(&path).await?;
+            subscription.links.insert(path, link);
+        }
+        self.documents.add_id(&subscription.id).await?;
+        let is_written = self.documents.write(None, &subscription).await?;
+        if is_written {
+            self.remember(&subscription);
+        }
+        Ok(is_written.then_some(subscription))
     }
 
     /// Returns a link to a named stream. It begins at the current end of the stream.
@@ -248,6 +260,7 @@ impl Subscriptions {
             "wake_stream": subscription.config.wake_stream,
             "lease_ttl_ms": subscription.config.lease_ttl_ms,
             "description": subscription.config.description,
+            "with_messages": subscription.config.with_messages,
             "generation": subscription.generation,
         });
         Ok(respond(status, &body))

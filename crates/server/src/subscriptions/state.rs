@@ -28,6 +28,10 @@ pub(super) struct Config {
     pub(super) wake_stream: Option<String>,
     pub(super) lease_ttl_ms: u64,
     pub(super) description: Option<String>,
+    /// Whether calls of the webhook contain the messages of feeds, and a successful response
+    /// acknowledges them.
+    #[serde(default)]
+    pub(super) with_messages: bool,
 }
 
 impl Config {
@@ -326,6 +330,7 @@ mod tests {
                 wake_stream: Some("wakes".to_owned()),
                 lease_ttl_ms: 1_000,
                 description: None,
+                with_messages: false,
             },
             base_url: String::new(),
             links: BTreeMap::from([("a".to_owned(), link)]),

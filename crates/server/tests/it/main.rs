@@ -10,6 +10,7 @@ mod bodies;
 mod clients;
 mod compressing;
 mod development;
+mod feeds;
 mod hostile;
 mod journals;
 mod limited_keys;

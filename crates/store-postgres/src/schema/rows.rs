@@ -29,6 +29,8 @@ pub(crate) enum Kind {
     Collecting = 14,
     Attribute = 15,
     OpenRpc = 16,
+    Feed = 17,
+    Link = 18,
 }
 
 impl From<SharedKind> for Kind {
@@ -42,6 +44,8 @@ impl From<SharedKind> for Kind {
             SharedKind::Collecting => Self::Collecting,
             SharedKind::Attribute => Self::Attribute,
             SharedKind::OpenRpc => Self::OpenRpc,
+            SharedKind::Feed => Self::Feed,
+            SharedKind::Link => Self::Link,
         }
     }
 }
@@ -66,7 +70,9 @@ impl Kind {
             | Self::Fair
             | Self::Collecting
             | Self::Attribute
-            | Self::OpenRpc => true,
+            | Self::OpenRpc
+            | Self::Feed
+            | Self::Link => true,
         }
     }
 

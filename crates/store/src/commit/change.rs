@@ -61,6 +61,10 @@ impl Commit {
         field!(self, rows)
     }
 
+    pub fn rows_mut(&mut self) -> &mut RowChanges {
+        field!(self, rows, mut)
+    }
+
     /// Returns the existing stream that the commit changes, unless it is a removal.
     #[must_use]
     pub fn stream(&self) -> Option<StreamNumber> {

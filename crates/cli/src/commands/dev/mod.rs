@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use clap::Args;
-use everstep::Engine;
+use everstep::{Engine, RecordFeed};
 use everstep_demo::{Gateway, Pace};
 use everstep_server::{Access, Connections, Options, Origins, router};
 use everstep_store::{MemoryStore, Store, SystemClock};
@@ -79,7 +79,8 @@ pub(crate) async fn run(arguments: &Dev, global: &GlobalOptions) -> anyhow::Resu
     let mut watch = Watch::on_store(&*store).await?;
     let durability = store.describe().durability;
 
-    let builder = Engine::on_store(store).development(true);
+    let feeds = [RecordFeed::Failures, RecordFeed::Emits];
+    let builder = Engine::on_store(store).development(true).feeds(feeds);
     // The payment gateway fails once, to demonstrate a retry.
     let engine = everstep_demo::register(builder, Pace::brisk(), Gateway::busy(1))
         .start()

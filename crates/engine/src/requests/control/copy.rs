@@ -7,7 +7,8 @@ use everstep_inspect::{ChildView, Overview};
 use everstep_machine::{CannotFork, ForkExtent, ForkPlan, fork};
 use everstep_model::record::{Created, ForkReason};
 use everstep_model::{
-    Body, Entry, Generation, Record, RecordNumber, RunId, RunStatus, Seed, StreamName, StreamNumber,
+    Body, Entry, Generation, Record, RecordFeed, RecordNumber, RunId, RunStatus, Seed, StreamName,
+    StreamNumber,
 };
 use everstep_store::{
     Commit, CreateCommit, GenerationRow, Outcome, Refusal, Row, StoreError, StreamRef, TimerRow,
@@ -17,8 +18,8 @@ use super::super::start::list_row;
 use super::controller::Controller;
 use super::done::{Effect, RequestOrigin};
 use super::run_state::RunState;
-use crate::commit::PostCommit;
 use crate::commit::projection::{self, Cause, Origin};
+use crate::commit::{PostCommit, position_key, position_row};
 use crate::error::{ControlError, UnknownOperation, UnreadableJournal, WrongState};
 
 impl Controller {
@@ -86,6 +87,15 @@ impl Controller {
                 generation,
                 stream: StreamNumber(0),
             }));
+        }
+        let copied = records.len() as u64;
+        for &feed in &self.parts.node.settings.feeds {
+            // A mirror needs the whole journal; failures and emissions are not repeated.
+            if feed != RecordFeed::Records
+                && let Ok(key) = position_key(feed, &name)
+            {
+                commit.rows.put.push(position_row(key, copied));
+            }
         }
         commit.records = records;
         // Emissions of the original are not repeated.

@@ -1,11 +1,12 @@
 //! Deletes runs with all generations, rows and keys. The id can then be used again.
 
-use everstep_model::{Body, Generation, RunId, StreamNumber};
-use everstep_store::{Outcome, Refusal, RemoveCommit, RowKey, StoreError};
+use everstep_model::{Body, Generation, RunId, StreamName, StreamNumber};
+use everstep_store::{Guard, KeyTooLong, Outcome, Refusal, RemoveCommit, RowKey, StoreError};
 
 use super::controller::Controller;
 use super::done::{Done, Effect, RequestOrigin};
 use super::run_state::unexpected;
+use crate::commit::{mark_key, position_key};
 use crate::error::ControlError;
 
 impl Controller {
@@ -44,6 +45,7 @@ impl Controller {
         }
         let mut commit = RemoveCommit::new(streams.clone(), self.parts.node.now());
         commit.rows.delete.push(RowKey::Generation(run.clone()));
+        self.after_feeds(run, last, &mut commit)?;
         for stream in &streams {
             let delivered = self.outbox.flush(run, *stream).await?;
             commit.rows.delete.extend(delivered);
@@ -56,9 +58,35 @@ impl Controller {
                 }
                 Ok(true)
             }
+            // Its last records are not in the feeds yet.
+            Outcome::Refused(Refusal::RowPresent(_)) => Ok(false),
             Outcome::Refused(Refusal::NoStream | Refusal::Open | Refusal::Superseded) => Ok(false),
             Outcome::Refused(refusal) => Err(unexpected(run, &refusal)),
         }
+    }
+
+    /// Makes a deletion wait until the feeds have copied the journals, and removes the positions of
+    /// the feeds.
+    fn after_feeds(
+        &self,
+        run: &RunId,
+        last: Generation,
+        commit: &mut RemoveCommit,
+    ) -> Result<(), ControlError> {
+        for &feed in &self.parts.node.settings.feeds {
+            for &stream in &commit.streams {
+                let mark = mark_key(feed, stream.0.into()).map_err(too_long)?;
+                commit.guards.push(Guard::RowAbsent(RowKey::Shared(mark)));
+            }
+            for generation in Generation::FIRST.0..=last.0 {
+                let name = StreamName::of_run(run, Generation(generation));
+                let mark = mark_key(feed, name.as_str().into()).map_err(too_long)?;
+                commit.guards.push(Guard::RowAbsent(RowKey::Shared(mark)));
+                let position = position_key(feed, &name).map_err(too_long)?;
+                commit.rows.delete.push(RowKey::Shared(position));
+            }
+        }
+        Ok(())
     }
 
     /// Returns the journals of all generations, the latest first.
@@ -89,4 +117,8 @@ impl Controller {
             Some(RowKey::Idempotency(created.workflow, key))
         }))
     }
+}
+
+fn too_long(error: KeyTooLong) -> StoreError {
+    StoreError::corrupt("a feed", error.to_string())
 }

@@ -1,5 +1,6 @@
 //! An engine behind a server: requests become calls of the workflow API, and responses what an engine would return.
 
+mod feed;
 mod port;
 mod tail;
 mod views;

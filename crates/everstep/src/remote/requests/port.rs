@@ -8,7 +8,7 @@ use everstep_engine::{
     UnknownRun,
 };
 use everstep_inspect::{Overview, Why};
-use everstep_model::{Entry, ErrorCode, Payload, RecordNumber, RunId, StreamNumber};
+use everstep_model::{Entry, ErrorCode, Payload, RecordFeed, RecordNumber, RunId, StreamNumber};
 use everstep_protocol::client::{Call, segment};
 use everstep_protocol::workflow::{
     AnswerAccepted, BulkReport as BulkAnswer, BulkRequest, CancelRequest, ControlRequest,
@@ -19,10 +19,11 @@ use everstep_store::{BoxFuture, ListPage, ListQuery, RunRow};
 use http::{HeaderName, Method};
 use serde::Serialize;
 
+use super::feed::ServerFeed;
 use super::tail::ServerTail;
 use super::{HttpPort, at, millis, of_call, of_problem, views};
 use crate::client::{
-    AnswerError, BulkReport, BulkTarget, Command, ControlError, Port, ProgressListener, ReadError,
+    AnswerError, BulkReport, BulkTarget, Command, ControlError, FeedReader, Port, ProgressListener, ReadError,
     Records, Response, SendError, ServerError, StartError, StartedRun, WaitError,
 };
 
@@ -186,6 +187,18 @@ impl Port for HttpPort {
             self.row(run).await?;
             let tail = ServerTail::new(self.clone(), run.clone(), from);
             Ok(Records::new(tail))
+        })
+    }
+
+    fn feed(
+        &self,
+        feed: RecordFeed,
+        from: Option<String>,
+    ) -> Response<'_, FeedReader, ReadError> {
+        Box::pin(async move {
+            let source = ServerFeed::new(self.clone(), feed, from);
+            source.check().await?;
+            Ok(FeedReader::new(source))
         })
     }
 

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::change::{Operation, message};
 
-pub(super) fn render(entry: &Entry) -> Vec<Bytes> {
+pub(in crate::journals) fn render(entry: &Entry) -> Vec<Bytes> {
     let body = &entry.record.body;
     let kind = format!("workflow:{}", body.type_name());
     let key = body.location().map(ToString::to_string);

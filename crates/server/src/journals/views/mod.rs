@@ -3,7 +3,7 @@
 
 mod change;
 mod client;
-mod full;
+pub(super) mod full;
 mod lifecycle;
 mod rows;
 mod state;
