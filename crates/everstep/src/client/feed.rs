@@ -134,5 +134,9 @@ fn rejected(error: StreamError) -> ReadError {
 }
 
 fn damaged(error: serde_json::Error) -> ReadError {
-    ReadRejection::from(Unavailable::from(StoreError::corrupt("a feed", error.to_string()))).into()
+    ReadRejection::from(Unavailable::from(StoreError::corrupt(
+        "a feed",
+        error.to_string(),
+    )))
+    .into()
 }

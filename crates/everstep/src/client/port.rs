@@ -10,7 +10,9 @@ use everstep_engine::{
     Settlement, Start, Unavailable,
 };
 use everstep_inspect::Why;
-use everstep_model::{Body, Entry, Location, Payload, RecordFeed, RecordNumber, RunId, StreamNumber};
+use everstep_model::{
+    Body, Entry, Location, Payload, RecordFeed, RecordNumber, RunId, StreamNumber,
+};
 use everstep_store::{BoxFuture, ListPage, ListQuery, RunRow, StoreError};
 
 use super::Response;
@@ -89,11 +91,7 @@ pub(crate) trait Port: Debug + Send + Sync {
         from: RecordNumber,
     ) -> Response<'a, Records, ReadError>;
     /// Opens a feed at a position, or at its start.
-    fn feed(
-        &self,
-        feed: RecordFeed,
-        from: Option<String>,
-    ) -> Response<'_, FeedReader, ReadError>;
+    fn feed(&self, feed: RecordFeed, from: Option<String>) -> Response<'_, FeedReader, ReadError>;
     /// Waits until the run has ended.
     fn result<'a>(
         &'a self,
@@ -174,11 +172,7 @@ impl Port for everstep_engine::Engine {
         Box::pin(async move { Ok(Records::new(self.records(run, from).await?)) })
     }
 
-    fn feed(
-        &self,
-        feed: RecordFeed,
-        from: Option<String>,
-    ) -> Response<'_, FeedReader, ReadError> {
+    fn feed(&self, feed: RecordFeed, from: Option<String>) -> Response<'_, FeedReader, ReadError> {
         Box::pin(feed::of_engine(self, feed, from))
     }
 

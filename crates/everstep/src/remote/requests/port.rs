@@ -23,8 +23,8 @@ use super::feed::ServerFeed;
 use super::tail::ServerTail;
 use super::{HttpPort, at, millis, of_call, of_problem, views};
 use crate::client::{
-    AnswerError, BulkReport, BulkTarget, Command, ControlError, FeedReader, Port, ProgressListener, ReadError,
-    Records, Response, SendError, ServerError, StartError, StartedRun, WaitError,
+    AnswerError, BulkReport, BulkTarget, Command, ControlError, FeedReader, Port, ProgressListener,
+    ReadError, Records, Response, SendError, ServerError, StartError, StartedRun, WaitError,
 };
 
 /// The header with the sender's own id.
@@ -190,11 +190,7 @@ impl Port for HttpPort {
         })
     }
 
-    fn feed(
-        &self,
-        feed: RecordFeed,
-        from: Option<String>,
-    ) -> Response<'_, FeedReader, ReadError> {
+    fn feed(&self, feed: RecordFeed, from: Option<String>) -> Response<'_, FeedReader, ReadError> {
         Box::pin(async move {
             let source = ServerFeed::new(self.clone(), feed, from);
             source.check().await?;
