@@ -46,8 +46,8 @@ pub use auth::{Caller, KeyError, Keys, Limits};
 pub use options::{Access, Options};
 pub use origins::Origins;
 pub use router::{router, workers_router};
-pub use subscriptions::check_webhook_url;
 pub use serve::{Connections, serve};
+pub use subscriptions::check_webhook_url;
 pub use telemetry::{TraceExporter, TraceOptions};
 pub use tls::{Tls, TlsError};
 

@@ -74,5 +74,7 @@ fn render(stored: &[u8]) -> Result<Vec<Bytes>, serde_json::Error> {
         })
     };
     let records = full::render(&entry).into_iter();
-    records.map(|record| message(record).map(Bytes::from)).collect()
+    records
+        .map(|record| message(record).map(Bytes::from))
+        .collect()
 }

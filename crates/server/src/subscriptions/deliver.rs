@@ -148,7 +148,8 @@ impl Subscriptions {
             Err(error) => return self.failed(id, generation, error).await,
         };
         if with_messages {
-            self.finish(id, &wake.id, generation, &messages.acks()).await?;
+            self.finish(id, &wake.id, generation, &messages.acks())
+                .await?;
             return Ok(());
         }
         let answer: Value = serde_json::from_slice(&answer.body).unwrap_or_default();

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use everstep_engine::streams::{FEEDS, StreamError};
+use everstep_engine::streams::FEEDS;
 use everstep_model::{Payload, RecordFeed};
 
 use super::error::SubscriptionError;

@@ -7,7 +7,7 @@ use everstep_model::{Offset, RecordFeed};
 use serde_json::Value;
 
 use super::register::{Subscriptions, feed_of};
-use super::state::{Ack, Subscription, Tails};
+use super::state::{Ack, START, Subscription, Tails};
 
 /// The approximate number of bytes of the messages of one stream in a call.
 const BYTES: usize = 128 * 1024;
@@ -66,10 +66,16 @@ impl Subscriptions {
         feed: RecordFeed,
         from: Offset,
     ) -> Result<(Vec<Value>, Offset), StreamError> {
-        let from = ReadFrom::Offset(from);
+        let from = match from {
+            START => ReadFrom::Start,
+            acked => ReadFrom::Offset(acked),
+        };
         let reader = self.streams.read_feed(feed, from, self.render_feed.clone());
         let chunk = reader.await?.next_chunk(BYTES).await?;
-        let parsed = chunk.messages.iter().map(|message| serde_json::from_slice(message));
+        let parsed = chunk
+            .messages
+            .iter()
+            .map(|message| serde_json::from_slice(message));
         let parsed: Vec<Value> = parsed.filter_map(Result::ok).collect();
         Ok((parsed, chunk.next))
     }

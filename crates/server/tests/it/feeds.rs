@@ -1,20 +1,23 @@
 //! Feeds: the records of all runs as streams, read over HTTP and by the client, and webhooks on them.
 
-use std::time::Duration;
+use std::sync::Arc;
 
 use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::post as on_post;
 use everstep::testing::virtual_time;
-use everstep::{AnyEvent, Client, Ctx, Engine, Error, Payload, RecordFeed, Result, Workflows, secs};
+use everstep::{
+    AnyEvent, Client, Ctx, Engine, Error, Payload, RecordFeed, Result, Workflows, secs,
+};
 use everstep_protocol::access::{CreateKey, Scope};
 use everstep_server::{Connections, Keys, Options, router};
+use everstep_store::MemoryStore;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
 use crate::listening::listen;
-use crate::support::{JSON, open, send};
+use crate::support::{JSON, open, send, store};
 
 async fn emits_twice(ctx: Ctx<AnyEvent>, topic: String) -> Result<()> {
     ctx.emit(&topic, &1)?;
@@ -28,11 +31,17 @@ async fn fails(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
 }
 
 async fn engine() -> Engine {
+    engine_on(store()).await
+}
+
+async fn engine_on(store: MemoryStore) -> Engine {
     let workflows = Workflows::new()
         .function("emits_twice", emits_twice)
         .function("fails", fails);
     let feeds = RecordFeed::ALL.iter().copied();
-    let engine = Engine::in_memory().workflows(workflows).feeds(feeds);
+    let engine = Engine::on_store(Arc::new(store))
+        .workflows(workflows)
+        .feeds(feeds);
     engine.start().await.unwrap()
 }
 
@@ -99,6 +108,32 @@ fn the_feed_of_records_contains_every_record_of_every_run_in_order() {
     });
 }
 
+// B489
+#[tokio::test]
+async fn a_feed_continues_after_a_restart_without_repetitions() {
+    let store = store();
+    let engine = engine_on(store.clone()).await;
+    run(&engine, "fails", "a", &Value::Null).await;
+    engine.shutdown().await;
+    let engine = engine_on(store).await;
+    let app = router(&engine, open());
+    run(&engine, "fails", "b", &Value::Null).await;
+    let mut journals = 0;
+    for id in ["a", "b"] {
+        let run = engine.run(id).await.unwrap();
+        journals += run.journal().await.unwrap().len();
+    }
+    let messages = read(&app, "records", journals).await;
+    let mut places: Vec<String> = messages
+        .iter()
+        .map(|message| format!("{} {}", message["run"], message["number"]))
+        .collect();
+    assert_eq!(places.len(), journals);
+    places.sort();
+    places.dedup();
+    assert_eq!(places.len(), journals);
+}
+
 // B490
 #[tokio::test]
 async fn a_client_receives_what_workflows_emit_and_resumes() {
@@ -113,7 +148,7 @@ async fn a_client_receives_what_workflows_emit_and_resumes() {
     let app = router(&engine, Options::default());
     let address = listen(app, Connections::default()).await;
     let remote = Client::connect(&format!("http://{address}"));
-    let remote = remote.key(key).build().unwrap();
+    let remote = remote.key(key).open().unwrap();
     let local: &Client = &engine;
     let started = engine.start_by_name("emits_twice", Payload::from_value(&"x").unwrap());
     started.id("a").await.unwrap();
@@ -125,7 +160,10 @@ async fn a_client_receives_what_workflows_emit_and_resumes() {
         assert_eq!(emission.payload, Payload::from_value(&1).unwrap());
         let position = first.position().map(str::to_owned);
         let mut second = match &position {
-            Some(position) => client.feed(RecordFeed::Emits, Some(position)).await.unwrap(),
+            Some(position) => client
+                .feed(RecordFeed::Emits, Some(position))
+                .await
+                .unwrap(),
             None => first,
         };
         let emission = second.next().await.unwrap().emission().unwrap();
@@ -179,7 +217,10 @@ async fn a_configured_webhook_receives_each_failure_until_it_accepts_it() {
     let (first, again) = (calls.recv().await.unwrap(), calls.recv().await.unwrap());
     for call in [&first, &again] {
         let failures = call["streams"][0]["messages"].as_array().unwrap();
-        let kinds: Vec<&Value> = failures.iter().map(|failure| &failure["record"]["type"]).collect();
+        let kinds: Vec<&Value> = failures
+            .iter()
+            .map(|failure| &failure["record"]["type"])
+            .collect();
         assert_eq!(*kinds[0], "workflow:step_failed", "{call}");
         let error = &failures[0]["record"]["value"]["error"]["message"];
         assert_eq!(*error, "card declined", "{call}");
