@@ -15,8 +15,8 @@ use crate::arguments::GlobalOptions;
 use crate::config::{Config, Flags};
 use crate::exit::Exit;
 use crate::hosting::{
-    SHUTTING_DOWN, ShutdownSignal, Storage, StorageConfig, connection_options, export_traces, feeds,
-    log_to_stderr, logs_json, server_options, shut_down, shutting_down,
+    SHUTTING_DOWN, ShutdownSignal, Storage, StorageConfig, connection_options, export_traces,
+    feeds, log_to_stderr, logs_json, server_options, shut_down, shutting_down,
 };
 use crate::output::Output;
 use crate::usage_error::UsageError;

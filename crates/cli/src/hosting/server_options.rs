@@ -31,7 +31,10 @@ pub(crate) fn server_options(config: &Config) -> anyhow::Result<Options> {
 /// Returns the feeds that the engine writes.
 pub(crate) fn feeds(config: &Config) -> Vec<RecordFeed> {
     let words = config.list("feeds");
-    words.iter().filter_map(|word| RecordFeed::parse(word)).collect()
+    words
+        .iter()
+        .filter_map(|word| RecordFeed::parse(word))
+        .collect()
 }
 
 fn failure_webhooks(config: &Config) -> Result<Vec<String>, UsageError> {
