@@ -17,6 +17,7 @@ pub(crate) mod serve;
 pub(crate) mod shape;
 pub(crate) mod show;
 pub(crate) mod start;
+mod start_batch;
 pub(crate) mod status;
 pub(crate) mod stream;
 pub(crate) mod tail;

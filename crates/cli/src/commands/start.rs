@@ -1,9 +1,12 @@
 //! `everstep start`: starts a run, or finds the existing run with the same ID.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use everstep_protocol::workflow::{StartAnswer, StartRequest};
 
 use super::show::print_end;
+use super::start_batch;
 use crate::arguments::{JsonArgument, values};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -14,6 +17,7 @@ const EXAMPLES: &str = "\
 Examples:
   everstep start hello '{\"name\":\"Ada\"}'
   everstep start payment --id order-7 --file order.json    one run per ID
+  everstep start payment --batch orders.jsonl              one run per line: {\"id\":..,\"input\":..}
   everstep start hello '{\"name\":\"Ada\"}' --wait             print the result; exit code 8 if it fails";
 
 #[derive(Args, Debug)]
@@ -38,6 +42,10 @@ pub(crate) struct Start {
     /// Fail if the ID already exists
     #[arg(long)]
     strict: bool,
+    /// Start a run for each line of this file, or of stdin if it is `-`; a line is a JSON object with
+    /// `input` and optionally `id`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["payload", "file", "id", "idempotency_key", "wait"])]
+    batch: Option<PathBuf>,
     /// Wait for the run to end and print its result
     #[arg(long)]
     wait: bool,
@@ -50,6 +58,9 @@ pub(crate) async fn run(arguments: &Start, context: &Context) -> anyhow::Result<
     request.tags = arguments.tags.clone();
     request.deadline = arguments.deadline.clone();
     request.strict = arguments.strict;
+    if let Some(file) = &arguments.batch {
+        return start_batch::run(file, &request, context).await;
+    }
     let started: StartAnswer = context.server.post("workflows", &request).await?;
     if arguments.wait {
         // Now, because the connection may be lost while the command waits.

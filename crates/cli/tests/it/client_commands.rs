@@ -291,3 +291,30 @@ fn an_exported_journal_contains_all_records() {
     }
     assert!(lines.lines().count() >= 8, "{lines}");
 }
+
+// B496
+#[test]
+fn a_batch_starts_a_run_for_each_line_and_names_the_refused_ones() {
+    let server = server();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("orders.jsonl");
+    let lines =
+        format!("{{\"id\":\"h-1\",\"input\":{ADA}}}\n\n{{\"id\":\"h-2\",\"input\":{ADA}}}\n");
+    std::fs::write(&file, lines).unwrap();
+    let batch = ["start", "hello", "--batch", file.to_str().unwrap()];
+    assert_eq!(server.output(&batch), "h-1 started\nh-2 started\n");
+    std::fs::write(&file, "{\"id\":\"..\"}\n").unwrap();
+    let refused = server.run(&batch);
+    assert_eq!(refused.status.code(), Some(7), "{refused:?}");
+    assert!(
+        stdout(&refused).starts_with(".. not started: "),
+        "{refused:?}"
+    );
+    std::fs::write(&file, "{\"id\":1}\n").unwrap();
+    let invalid = server.run(&batch);
+    assert_eq!(invalid.status.code(), Some(2), "{invalid:?}");
+    assert!(
+        stderr(&invalid).contains("line 1 of the batch"),
+        "{invalid:?}"
+    );
+}

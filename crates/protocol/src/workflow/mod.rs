@@ -19,7 +19,7 @@ pub use everstep_model::Verb;
 pub use kind::{TypePage, TypeView};
 pub use list::{RunPage, RunSummary};
 pub use run::{RpcView, RunView, StepView, WaitKind, WaitView};
-pub use start::{StartAnswer, StartRequest};
+pub use start::{BatchStart, STARTS_MAX, StartAnswer, StartBatch, StartBatchAnswer, StartRequest};
 pub use why::WhyView;
 
 /// Deserializes a value whose `null` differs from its absence.

@@ -3,6 +3,8 @@
 use everstep_model::{Name, Payload, RunId, RunStatus};
 use serde::{Deserialize, Serialize};
 
+use crate::problem::Problem;
+
 /// A request to start a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -69,4 +71,38 @@ pub struct StartAnswer {
     pub created: bool,
     /// The path of the run's journal, which is a stream.
     pub stream: String,
+}
+
+/// The maximum number of runs in a batch.
+pub const STARTS_MAX: usize = 1_000;
+
+/// Runs to start.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct StartBatch {
+    /// At most 1,000 runs.
+    pub runs: Vec<StartRequest>,
+}
+
+/// The outcome of a batch, in the order of the request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct StartBatchAnswer {
+    /// The outcome for each run.
+    pub runs: Vec<BatchStart>,
+}
+
+/// The outcome of one start of a batch: `started` or `problem`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct BatchStart {
+    /// The run that was started, or existed already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started: Option<StartAnswer>,
+    /// Why the run was not started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<Problem>,
 }

@@ -5,7 +5,7 @@ use everstep_protocol::access::Scope;
 use everstep_protocol::workflow::{
     AnswerAccepted, BulkReport, BulkRequest, CancelRequest, ControlAnswer, ControlRequest,
     EventAnswer, ForkRequest, RestartRequest, RunPage, RunView, SettleRequest, StartAnswer,
-    StartRequest, TypePage, WhyView,
+    StartBatch, StartBatchAnswer, StartRequest, TypePage, WhyView,
 };
 use serde_json::{Map, Value};
 
@@ -44,6 +44,13 @@ fn runs() -> Vec<Route<WorkflowRoutes>> {
             .accepts::<StartRequest>()
             .returns::<StartAnswer>(201, "The run was created.")
             .returns::<StartAnswer>(200, "The run existed already."),
+        Route::post("/batch", START, start::start_batch)
+            .summary("Start many runs. A start that is refused does not affect the others")
+            .accepts::<StartBatch>()
+            .returns::<StartBatchAnswer>(
+                200,
+                "The outcome for each run, in the order of the request.",
+            ),
         Route::get("/workflows", READ_ALL, list::runs)
             .summary("List runs, newest first")
             .parameters(list::PARAMETERS)

@@ -1,10 +1,13 @@
-//! `POST /workflows` starts a run, or returns the existing one.
+//! `POST /workflows` starts a run, or returns the existing one. `POST /batch` starts many.
 
 use axum::http::StatusCode;
 use axum::response::Response;
 use everstep_engine::Start;
 use everstep_model::Name;
-use everstep_protocol::workflow::{StartAnswer, StartRequest};
+use everstep_protocol::workflow::{
+    BatchStart, STARTS_MAX, StartAnswer, StartBatch, StartBatchAnswer, StartRequest,
+};
+use futures_util::future::join_all;
 
 use super::call::Call;
 use crate::auth::unreached;
@@ -13,7 +16,33 @@ use crate::json::respond;
 use crate::parameters::duration;
 
 pub(crate) async fn start(call: Call) -> Result<Response, Failure> {
-    let request: StartRequest = call.request()?;
+    let started = start_one(&call, call.request()?).await?;
+    let status = match started.created {
+        true => StatusCode::CREATED,
+        false => StatusCode::OK,
+    };
+    Ok(respond(status, &started))
+}
+
+/// Starts many runs concurrently. A start that is refused does not affect the others.
+pub(crate) async fn start_batch(call: Call) -> Result<Response, Failure> {
+    let StartBatch { runs } = call.request()?;
+    if runs.len() > STARTS_MAX {
+        let detail = format!("a batch has at most {STARTS_MAX} runs");
+        return Err(Failure::invalid(detail));
+    }
+    let runs = runs.into_iter().map(|request| async {
+        let (started, problem) = match start_one(&call, request).await {
+            Ok(started) => (Some(started), None),
+            Err(failure) => (None, Some(failure.problem())),
+        };
+        BatchStart { started, problem }
+    });
+    let runs = join_all(runs).await;
+    Ok(respond(StatusCode::OK, &StartBatchAnswer { runs }))
+}
+
+async fn start_one(call: &Call, request: StartRequest) -> Result<StartAnswer, Failure> {
     let workflow = Name::new(&request.workflow)?;
     if !call.caller.limits().reaches_workflow(workflow.as_str()) {
         return Err(unreached("workflow"));
@@ -37,17 +66,12 @@ pub(crate) async fn start(call: Call) -> Result<Response, Failure> {
         return Err(unreached("run"));
     }
     let row = call.engine().row(&started.run).await?;
-    let status = match started.created {
-        true => StatusCode::CREATED,
-        false => StatusCode::OK,
-    };
-    let answer = StartAnswer {
+    Ok(StartAnswer {
         stream: call.stream(&started.run, started.generation),
         id: started.run,
         workflow: started.workflow,
         generation: started.generation.0,
         status: row.status,
         created: started.created,
-    };
-    Ok(respond(status, &answer))
+    })
 }

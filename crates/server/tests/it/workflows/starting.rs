@@ -129,3 +129,32 @@ fn an_unknown_route_returns_a_problem() {
         assert_rejected(&served.get("/workflows/%FF").await, 400, "invalid_request");
     });
 }
+
+// B495
+#[test]
+fn a_batch_starts_each_run_and_reports_the_refused_ones() {
+    served(async |served| {
+        served.start("order", "o1", "7").await;
+        let batch = r#"{"runs":[
+            {"type":"order","id":"o1","input":7},
+            {"type":"order","id":"o2","input":8},
+            {"type":"nonsense","id":"o3"},
+            {"type":"order","id":"..","input":8}
+        ]}"#;
+        let answer = served.post("/batch", batch).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        let runs = answer.json()["runs"].clone();
+        let created: Vec<_> = [0, 1]
+            .map(|run| runs[run]["started"]["created"].clone())
+            .into();
+        assert_eq!(created, [false, true]);
+        assert_eq!(runs[1]["started"]["id"], "o2");
+        assert_eq!(runs[2]["problem"]["code"], "unknown_workflow");
+        assert_eq!(runs[3]["problem"]["code"], "invalid_run_id");
+        let many = format!(
+            r#"{{"runs":[{}]}}"#,
+            vec![r#"{"type":"order"}"#; 1_001].join(",")
+        );
+        assert_eq!(served.post("/batch", &many).await.status, 400);
+    });
+}
