@@ -6,8 +6,8 @@ use bytes::Bytes;
 use everstep_model::record::Data;
 use everstep_model::{Body, Record, RecordNumber, RecordRange, StreamName, StreamNumber};
 use everstep_store::{
-    Commit, CreateCommit, DeliverCommit, Guard, Outcome, Refusal, RemoveCommit, StoreError,
-    StreamRef,
+    Commit, CreateCommit, DeliverCommit, Guard, Outcome, Refusal, RemoveCommit, RowChanges,
+    RowsCommit, StoreError, StreamRef,
 };
 
 use super::committer::Committer;
@@ -16,7 +16,8 @@ use crate::error::Unavailable;
 /// A document as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    stream: StreamNumber,
+    /// Identifies the document among all that were ever at its path.
+    pub stream: StreamNumber,
     last: RecordNumber,
     /// The content.
     pub bytes: Bytes,
@@ -50,6 +51,7 @@ impl Committer {
         name: StreamName,
         read: Option<&Document>,
         bytes: Bytes,
+        (rows, guards): (RowChanges, Vec<Guard>),
     ) -> Result<bool, Unavailable> {
         self.check_open()?;
         let now = self.node.now();
@@ -61,6 +63,8 @@ impl Committer {
             Some(read) => {
                 let mut commit = DeliverCommit::new(read.stream, now);
                 commit.records.push(record);
+                commit.rows = rows;
+                commit.guards = guards;
                 commit.guards.push(Guard::EndsAt(read.last.plus(1)));
                 let (first, last) = (RecordNumber(0), read.last);
                 commit.drop.push(RecordRange { first, last });
@@ -72,16 +76,21 @@ impl Committer {
                 commit.into()
             }
         };
-        match self.commit(commit).await? {
-            Outcome::Committed { .. } | Outcome::Duplicate { .. } => Ok(true),
-            Outcome::Refused(
-                Refusal::Exists(_) | Refusal::NoStream | Refusal::EndsElsewhere(_),
-            ) => Ok(false),
-            Outcome::Refused(refusal) => {
-                let detail = refusal.to_string();
-                Err(StoreError::Unavailable { detail }.into())
-            }
-        }
+        is_written(self.commit(commit).await?)
+    }
+
+    /// Changes shared rows that belong to a document. Returns false if a guard refused the change, or
+    /// the document does not exist any more.
+    pub(crate) async fn change_rows(
+        &self,
+        of: &Document,
+        (rows, guards): (RowChanges, Vec<Guard>),
+    ) -> Result<bool, Unavailable> {
+        self.check_open()?;
+        let mut commit = RowsCommit::new(of.stream, self.node.now());
+        commit.rows = rows;
+        commit.guards = guards;
+        is_written(self.commit(commit).await?)
     }
 
     /// Removes a document. Returns false if it does not exist.
@@ -92,5 +101,24 @@ impl Committer {
         let commit = RemoveCommit::new(vec![head.number], self.node.now());
         let outcome = self.commit(commit).await?;
         Ok(matches!(outcome, Outcome::Committed { .. }))
+    }
+}
+
+/// Returns false if the state that was read has changed.
+fn is_written(outcome: Outcome) -> Result<bool, Unavailable> {
+    match outcome {
+        Outcome::Committed { .. } | Outcome::Duplicate { .. } => Ok(true),
+        Outcome::Refused(
+            Refusal::Exists(_)
+            | Refusal::NoStream
+            | Refusal::EndsElsewhere(_)
+            | Refusal::RowPresent(_)
+            | Refusal::RowAbsent
+            | Refusal::RowChanged,
+        ) => Ok(false),
+        Outcome::Refused(refusal) => {
+            let detail = refusal.to_string();
+            Err(StoreError::Unavailable { detail }.into())
+        }
     }
 }

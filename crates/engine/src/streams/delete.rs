@@ -33,6 +33,7 @@ impl Streams {
         let is_committed = self.commit(commit).await?.is_some();
         if is_committed {
             self.memory.forget(stream);
+            self.memory.removed(&found.head.name);
             self.parts.post_commit.stream_changed(stream, true);
         }
         Ok(is_committed)

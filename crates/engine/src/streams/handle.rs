@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use everstep_model::{RecordNumber, StreamNumber, Timestamp};
-use everstep_store::Commit;
+use everstep_store::{Commit, Guard, Row, RowChanges, RowKey, RowRange, SharedKey, SharedRow};
 
 use super::error::{StreamError, committed};
 use super::memory::StreamMemory;
@@ -69,8 +69,51 @@ impl Streams {
         read: Option<&Document>,
         bytes: Bytes,
     ) -> Result<bool, StreamError> {
+        self.put_document_with(path, read, bytes, Default::default())
+            .await
+    }
+
+    /// Like [`Streams::put_document`], and changes shared rows in the same commit, if these guards
+    /// hold. A new document has none.
+    pub async fn put_document_with(
+        &self,
+        path: &StreamPath,
+        read: Option<&Document>,
+        bytes: Bytes,
+        rows: (RowChanges, Vec<Guard>),
+    ) -> Result<bool, StreamError> {
         let committer = &self.parts.committer;
-        Ok(committer.write_document(path.name(), read, bytes).await?)
+        let written = committer.write_document(path.name(), read, bytes, rows);
+        Ok(written.await?)
+    }
+
+    /// Changes shared rows that belong to a document. Returns false if a guard refused the change, or
+    /// the document does not exist any more.
+    pub async fn change_rows(
+        &self,
+        of: &Document,
+        rows: (RowChanges, Vec<Guard>),
+    ) -> Result<bool, StreamError> {
+        Ok(self.parts.committer.change_rows(of, rows).await?)
+    }
+
+    /// Returns a shared row.
+    pub async fn shared_row(&self, key: SharedKey) -> Result<Option<SharedRow>, StreamError> {
+        match self.parts.node.store.row(RowKey::Shared(key)).await? {
+            Some(Row::Shared(row)) => Ok(Some(row)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns a range of shared rows.
+    pub async fn shared_rows(&self, range: RowRange) -> Result<Vec<SharedRow>, StreamError> {
+        Ok(self.parts.node.store.rows(range).await?)
+    }
+
+    /// Returns whether other nodes may use the same store.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.parts.node.is_shared
     }
 
     /// Removes a document. Returns false if it does not exist.

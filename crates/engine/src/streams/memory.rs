@@ -4,7 +4,7 @@
 use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex};
 
-use everstep_model::{StreamNumber, Timestamp};
+use everstep_model::{StreamName, StreamNumber, Timestamp};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use tokio::sync::{OwnedMutexGuard, broadcast};
 
@@ -98,7 +98,14 @@ impl StreamMemory {
         }
     }
 
-    /// Reports that a stream was created, has grown or is closed.
+    /// Reports that a stream of a user was deleted.
+    pub(super) fn removed(&self, name: &StreamName) {
+        if let Some(Ok(path)) = name.user_path().map(StreamPath::internal) {
+            self.changed(&path);
+        }
+    }
+
+    /// Reports that a stream was created, has grown, is closed or was deleted.
     pub(super) fn changed(&self, path: &StreamPath) {
         if self.changes.receiver_count() > 0 {
             let _ = self.changes.send(path.clone());

@@ -92,7 +92,8 @@ impl Catalog {
             }
             let bytes = serde_json::to_vec(&listing).map_err(damaged)?;
             let (name, committer) = (StreamName::of_user(PATH), &self.committer);
-            let written = committer.write_document(name, document.as_ref(), bytes.into());
+            let written =
+                committer.write_document(name, document.as_ref(), bytes.into(), Default::default());
             if written.await? {
                 *lock(&self.listing) = Arc::new(listing);
                 return Ok(());

@@ -36,8 +36,16 @@ impl Subscriptions {
         for id in ids {
             match self.documents.load(&id).await {
                 Ok(Some((_, subscription))) => {
+                    let is_new = !self.index.ids().contains(&id);
                     self.remember(&subscription);
-                    self.check(&id).await;
+                    // Documents of earlier releases contain the links of the pattern.
+                    for path in subscription.links.keys() {
+                        self.index.link(&id, path);
+                    }
+                    match is_new || self.streams.is_shared() {
+                        true => self.check_all(vec![id]).await,
+                        false => self.check(&id).await,
+                    }
                 }
                 Ok(None) => {}
                 Err(error) => tracing::error!(%error, id, "cannot read subscription"),
@@ -47,24 +55,31 @@ impl Subscriptions {
 
     /// Receives changes only while there are subscriptions, so that other appends cost nothing.
     async fn listen(self: &Arc<Self>, changes: &mut Option<broadcast::Receiver<StreamPath>>) {
-        if self.links.is_empty() {
+        if self.index.is_empty() {
             *changes = None;
         } else if changes.is_none() {
             *changes = Some(self.streams.changes());
             // Find the streams that grew before.
-            self.check_all(self.links.ids()).await;
+            self.check_all(self.index.ids()).await;
         }
     }
 
     /// Wakes the subscribers of a stream that has grown.
     async fn on_growth(self: &Arc<Self>, path: &str) {
-        for id in self.links.linked_to(path) {
+        for id in self.index.linked_to(path) {
+            if let Err(error) = self.note_growth(&id, path).await {
+                tracing::warn!(id, %error, "cannot check a linked stream");
+            }
             log_error(&id, self.wake_if_pending(&id).await);
         }
     }
 
+    /// Checks subscriptions and all streams that they are linked to.
     async fn check_all(self: &Arc<Self>, ids: Vec<String>) {
         for id in ids {
+            if let Err(error) = self.check_links(&id).await {
+                tracing::warn!(id, %error, "cannot check the streams of a subscription");
+            }
             self.check(&id).await;
         }
     }
@@ -129,11 +144,13 @@ async fn attend(server: Weak<Subscriptions>, options: Arc<Options>) {
         match changed {
             Ok(Some(path)) => subscriptions.on_growth(path.as_str()).await,
             Ok(None) => {}
-            Err(RecvError::Lagged(_)) => subscriptions.check_all(subscriptions.links.ids()).await,
+            Err(RecvError::Lagged(_)) => subscriptions.check_all(subscriptions.index.ids()).await,
             Err(RecvError::Closed) => return,
         }
         let due = subscriptions.schedule.take_due(subscriptions.streams.now());
-        subscriptions.check_all(due).await;
+        for id in due {
+            subscriptions.check(&id).await;
+        }
     }
 }
 

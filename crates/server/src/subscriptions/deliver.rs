@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::client;
 use super::error::SubscriptionError;
+use super::linking::LINKS_MAX;
 use super::messages::Messages;
 use super::register::Subscriptions;
 use super::state::{Ack, Kind, Subscription, Tails};
@@ -27,15 +28,24 @@ impl Subscriptions {
         self: &Arc<Self>,
         id: &str,
     ) -> Result<bool, SubscriptionError> {
-        let subscription = self.find(id).await?;
-        if subscription.wake.is_some() {
+        if self.find(id).await?.wake.is_some() {
             return Ok(false);
         }
-        let tails = self.tails(&subscription).await?;
-        if subscription.first_pending(&tails).is_none() {
-            return Ok(false);
+        loop {
+            // Read before the ends of the streams, so that later growth is noticed.
+            let grown = self.index.grown(id, LINKS_MAX);
+            let (subscription, ()) = self.change(id, |_| Ok(())).await?;
+            let tails = self.tails(&subscription).await?;
+            if subscription.first_pending(&tails).is_some() {
+                return self.wake(id, subscription.generation).await;
+            }
+            for (path, notice) in &grown {
+                self.index.settled(id, path, *notice);
+            }
+            if grown.len() < LINKS_MAX {
+                return Ok(false);
+            }
         }
-        self.wake(id, subscription.generation).await
     }
 
     /// Wakes a subscriber, unless another wake has begun since this generation.
@@ -123,6 +133,7 @@ impl Subscriptions {
         };
         let (id, generation) = (subscription.id.as_str(), subscription.generation);
         let keys = self.keys().await?;
+        let subscription = &self.with_more_links(subscription.clone()).await?;
         let tails = self.tails(subscription).await?;
         let mut streams = describe_streams(subscription, &tails);
         let with_messages = subscription.config.with_messages;
@@ -192,8 +203,9 @@ impl Subscriptions {
         generation: u64,
         acks: &[Ack],
     ) -> Result<bool, SubscriptionError> {
-        let tails = self.tails(&self.find(id).await?).await?;
-        let finished = self.change(id, |subscription| {
+        let paths: Vec<String> = acks.iter().map(|ack| ack.path.clone()).collect();
+        let tails = self.tails_of(&paths).await?;
+        let finished = self.change_with(id, &paths, |subscription| {
             subscription.current(wake_id, generation)?;
             subscription.ack(acks, &tails)?;
             subscription.wake = None;

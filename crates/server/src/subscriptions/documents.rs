@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use everstep_engine::streams::{Document, StreamError, StreamPath, Streams};
 use everstep_store::StoreError;
 
-use super::state::Subscription;
+use super::links::Rows;
+use super::state::{LinkType, Subscription};
 
 const INDEX: &str = "__ds/subscriptions";
 
@@ -32,11 +33,17 @@ impl Documents {
         &self,
         read: Option<&Document>,
         subscription: &Subscription,
+        rows: Rows,
     ) -> Result<bool, StreamError> {
-        let bytes = serde_json::to_vec(subscription);
+        let mut stored = subscription.clone();
+        stored
+            .links
+            .retain(|_, link| link.link_type == LinkType::Explicit);
+        let bytes = serde_json::to_vec(&stored);
         let bytes = bytes.map_err(|error| unreadable(&subscription.id, &error))?;
         let path = document_path(&subscription.id)?;
-        self.streams.put_document(&path, read, bytes.into()).await
+        let (streams, bytes) = (&self.streams, bytes.into());
+        streams.put_document_with(&path, read, bytes, rows).await
     }
 
     pub(super) async fn remove(&self, id: &str) -> Result<bool, StreamError> {

@@ -42,9 +42,10 @@ impl Subscriptions {
         let next_wake = match body.done {
             true => self.finish(id, wake_id, body.generation, &acks).await?,
             false => {
-                let tails = self.tails(&self.find(id).await?).await?;
+                let paths: Vec<String> = acks.iter().map(|ack| ack.path.clone()).collect();
+                let tails = self.tails_of(&paths).await?;
                 let now = self.streams.now();
-                let acked = self.change(id, |subscription| {
+                let acked = self.change_with(id, &paths, |subscription| {
                     let until = subscription.lease_from(now);
                     subscription.current(wake_id, body.generation)?.lease_until = until;
                     subscription.ack(&acks, &tails)
@@ -76,15 +77,22 @@ impl Subscriptions {
         let now = self.streams.now();
         let claimed = self.change(id, |subscription| subscription.claim(&body.worker, now));
         let (subscription, ()) = claimed.await?;
-        let Some(Wake { id: wake_id, .. }) = &subscription.wake else {
+        let Some(Wake { id: wake_id, .. }) = subscription.wake.clone() else {
             return Err(SubscriptionError::NothingPending);
         };
-        let tails = self.tails(&subscription).await?;
+        let mut subscription = self.with_more_links(subscription).await?;
+        let mut tails = self.tails(&subscription).await?;
+        if subscription.first_pending(&tails).is_none() {
+            // Another node may have noticed the growth.
+            self.check_links(id).await?;
+            subscription = self.shown(id).await?;
+            tails = self.tails(&subscription).await?;
+        }
         let keys = self.keys().await?;
         let body = json!({
             "wake_id": wake_id,
             "generation": subscription.generation,
-            "token": keys.token(id, wake_id, subscription.generation),
+            "token": keys.token(id, &wake_id, subscription.generation),
             "streams": describe_streams(&subscription, &tails),
             "lease_ttl_ms": subscription.config.lease_ttl_ms,
         });

@@ -1,35 +1,109 @@
-//! An index in memory that finds the subscriptions of a stream at each append.
+//! An index in memory that finds the subscriptions of a stream at each append, and the linked streams
+//! that have grown.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::state::{Config, Subscription};
+use super::state::{Config, LinkType, Subscription};
 
 #[derive(Default)]
 pub(super) struct LinkIndex {
     entries: RwLock<BTreeMap<String, Entry>>,
     /// The number of subscriptions, so that appends take no lock while there are none.
     count: AtomicUsize,
+    /// Numbers the notices that streams have grown.
+    notices: AtomicU64,
 }
 
 /// The part of a subscription that decides whether an append concerns it.
+#[derive(Default)]
 struct Entry {
-    config: Arc<Config>,
-    linked: BTreeSet<String>,
+    config: Option<Arc<Config>>,
+    /// Streams that the subscription names.
+    explicit: BTreeSet<String>,
+    /// Streams that its pattern has linked.
+    glob: BTreeSet<String>,
+    /// Those of `glob` that may have unacknowledged messages, and the number of the notice.
+    grown: BTreeMap<String, u64>,
+}
+
+impl Entry {
+    fn is_linked(&self, path: &str) -> bool {
+        self.explicit.contains(path) || self.glob.contains(path)
+    }
+
+    fn matches(&self, path: &str) -> bool {
+        self.config
+            .as_ref()
+            .is_some_and(|config| config.matches(path))
+    }
 }
 
 impl LinkIndex {
+    /// Updates the parts of an entry that the document of the subscription contains.
     pub(super) fn insert(&self, subscription: &Subscription) {
-        let entry = Entry {
-            config: Arc::new(subscription.config.clone()),
-            linked: subscription.links.keys().cloned().collect(),
-        };
-        self.change(|entries| drop(entries.insert(subscription.id.clone(), entry)));
+        let links = subscription.links.iter();
+        let explicit = links.filter(|(_, link)| link.link_type == LinkType::Explicit);
+        let explicit = explicit.map(|(path, _)| path.clone()).collect();
+        self.change(|entries| {
+            let entry = entries.entry(subscription.id.clone()).or_default();
+            entry.config = Some(Arc::new(subscription.config.clone()));
+            entry.explicit = explicit;
+        });
     }
 
     pub(super) fn remove(&self, id: &str) {
         self.change(|entries| drop(entries.remove(id)));
+    }
+
+    /// Adds a link of the pattern.
+    pub(super) fn link(&self, id: &str, path: &str) {
+        self.change_entry(id, |entry| drop(entry.glob.insert(path.to_owned())));
+    }
+
+    pub(super) fn unlink(&self, id: &str, path: &str) {
+        self.change_entry(id, |entry| {
+            entry.glob.remove(path);
+            entry.grown.remove(path);
+        });
+    }
+
+    /// Notes that a linked stream may have unacknowledged messages.
+    pub(super) fn grew(&self, id: &str, path: &str) {
+        let notice = self.notices.fetch_add(1, Ordering::AcqRel);
+        self.change_entry(id, |entry| {
+            if entry.glob.contains(path) {
+                entry.grown.insert(path.to_owned(), notice);
+            }
+        });
+    }
+
+    /// Returns some of the linked streams that may have unacknowledged messages, with their notices.
+    pub(super) fn grown(&self, id: &str, limit: usize) -> Vec<(String, u64)> {
+        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        let grown = entries.get(id).into_iter().flat_map(|entry| &entry.grown);
+        let grown = grown.take(limit);
+        grown
+            .map(|(path, notice)| (path.clone(), *notice))
+            .collect()
+    }
+
+    /// Notes that a stream had no unacknowledged messages when it had this notice.
+    pub(super) fn settled(&self, id: &str, path: &str, notice: u64) {
+        self.change_entry(id, |entry| {
+            if entry.grown.get(path) == Some(&notice) {
+                entry.grown.remove(path);
+            }
+        });
+    }
+
+    fn change_entry(&self, id: &str, change: impl FnOnce(&mut Entry)) {
+        self.change(|entries| {
+            if let Some(entry) = entries.get_mut(id) {
+                change(entry);
+            }
+        });
     }
 
     fn change(&self, change: impl FnOnce(&mut BTreeMap<String, Entry>)) {
@@ -48,12 +122,12 @@ impl LinkIndex {
 
     /// Returns the ids of the subscriptions that are linked to a stream.
     pub(super) fn linked_to(&self, path: &str) -> Vec<String> {
-        self.filtered(|entry| entry.linked.contains(path))
+        self.filtered(|entry| entry.is_linked(path))
     }
 
     /// Returns the subscriptions whose pattern matches a stream that they are not linked to yet.
     pub(super) fn to_be_linked_to(&self, path: &str) -> Vec<String> {
-        self.filtered(|entry| !entry.linked.contains(path) && entry.config.matches(path))
+        self.filtered(|entry| !entry.is_linked(path) && entry.matches(path))
     }
 
     fn filtered(&self, filter: impl Fn(&Entry) -> bool) -> Vec<String> {

@@ -21,6 +21,8 @@ mod glob;
 mod keys;
 mod lease_routes;
 mod link_index;
+mod linking;
+mod links;
 mod messages;
 mod register;
 mod requests;

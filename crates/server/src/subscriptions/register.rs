@@ -10,6 +10,7 @@ use super::documents::Documents;
 use super::error::SubscriptionError;
 use super::keys::Keys;
 use super::link_index::LinkIndex;
+use super::links::{self, Links};
 use super::schedule::Schedule;
 use super::state::{Link, LinkType, START, Subscription, Tails};
 use super::webhook_url::WebhookTargets;
@@ -21,7 +22,8 @@ pub(crate) struct Subscriptions {
     pub(super) render_feed: Render,
     keys: OnceCell<Keys>,
     pub(super) documents: Documents,
-    pub(super) links: LinkIndex,
+    pub(super) index: LinkIndex,
+    pub(super) links: Links,
     pub(super) schedule: Arc<Schedule>,
 }
 
@@ -31,11 +33,14 @@ impl Subscriptions {
             documents: Documents {
                 streams: streams.clone(),
             },
+            links: Links {
+                streams: streams.clone(),
+            },
             streams,
             targets,
             render_feed,
             keys: OnceCell::new(),
-            links: LinkIndex::default(),
+            index: LinkIndex::default(),
             schedule: Arc::default(),
         }
     }
@@ -47,13 +52,16 @@ impl Subscriptions {
 
     /// Updates the state in memory after a subscription was read or written.
     pub(super) fn remember(&self, subscription: &Subscription) {
-        self.links.insert(subscription);
+        self.index.insert(subscription);
         self.schedule.set(&subscription.id, subscription.due());
     }
 
     pub(super) async fn remove(&self, id: &str) -> Result<bool, StreamError> {
-        self.links.remove(id);
+        self.index.remove(id);
         self.schedule.set(id, None);
+        if let Some((document, _)) = self.documents.load(id).await? {
+            self.links.remove_all(&document).await?;
+        }
         self.documents.remove(id).await
     }
 
@@ -65,23 +73,17 @@ impl Subscriptions {
         is_creation: bool,
     ) -> Result<(), StreamError> {
         let path = path.as_str();
-        for id in self.links.to_be_linked_to(path) {
+        for id in self.index.linked_to(path) {
+            self.index.grew(&id, path);
+        }
+        for id in self.index.to_be_linked_to(path) {
             let acked = match self.tail(path).await? {
                 Some(tail) => tail,
                 None if is_creation => START,
                 None => return Ok(()),
             };
-            let linked = self.change(&id, |subscription| {
-                let link = Link {
-                    link_type: LinkType::Glob,
-                    acked,
-                };
-                subscription.links.entry(path.to_owned()).or_insert(link);
-                Ok(())
-            });
-            if let Err(SubscriptionError::Failed(error)) = linked.await {
-                return Err(error);
-            }
+            self.link_glob(&id, path, acked).await?;
+            self.index.grew(&id, path);
         }
         Ok(())
     }
@@ -100,8 +102,15 @@ impl Subscriptions {
     }
 
     pub(super) async fn tails(&self, subscription: &Subscription) -> Result<Tails, StreamError> {
+        self.tails_of(subscription.links.keys()).await
+    }
+
+    pub(super) async fn tails_of(
+        &self,
+        paths: impl IntoIterator<Item = &String>,
+    ) -> Result<Tails, StreamError> {
         let mut tails = Tails::new();
-        for path in subscription.links.keys() {
+        for path in paths {
             if let Some(tail) = self.tail(path).await? {
                 tails.insert(path.clone(), tail);
             }
@@ -109,6 +118,7 @@ impl Subscriptions {
         Ok(tails)
     }
 
+    /// Returns a subscription with the links of its document.
     pub(super) async fn find(&self, id: &str) -> Result<Subscription, SubscriptionError> {
         let found = self.documents.load(id).await?;
         let found = found.map(|(_, subscription)| subscription);
@@ -119,15 +129,37 @@ impl Subscriptions {
     pub(super) async fn change<T>(
         &self,
         id: &str,
+        change: impl FnMut(&mut Subscription) -> Result<T, SubscriptionError>,
+    ) -> Result<(Subscription, T), SubscriptionError> {
+        self.change_with(id, &[], change).await
+    }
+
+    /// Changes a subscription with the links that have grown and those of these paths.
+    pub(super) async fn change_with<T>(
+        &self,
+        id: &str,
+        paths: &[String],
         mut change: impl FnMut(&mut Subscription) -> Result<T, SubscriptionError>,
     ) -> Result<(Subscription, T), SubscriptionError> {
         loop {
             let loaded = self.documents.load(id).await?;
             let (document, mut subscription) = loaded.ok_or(SubscriptionError::NotFound)?;
-            let before = subscription.clone();
+            let mut before = subscription.clone();
+            // Documents of earlier releases contain all links. They become rows.
+            let is_explicit = |link: &Link| link.link_type == LinkType::Explicit;
+            before.links.retain(|_, link| is_explicit(link));
+            for (path, link) in self.links_of(&document, id, paths).await? {
+                before.links.entry(path.clone()).or_insert(link.clone());
+                subscription.links.entry(path).or_insert(link);
+            }
+            let loaded = subscription.clone();
             let changed = change(&mut subscription)?;
-            let is_written = before == subscription
-                || self.documents.write(Some(&document), &subscription).await?;
+            let is_written = loaded == subscription || {
+                let rows = links::changes(&document, &before, &subscription)?;
+                self.documents
+                    .write(Some(&document), &subscription, rows)
+                    .await?
+            };
             if is_written {
                 self.remember(&subscription);
                 return Ok((subscription, changed));

@@ -148,7 +148,7 @@ impl Subscriptions {
         loop {
             if let Some((_, known)) = self.documents.load(id).await? {
                 return match known.config == config {
-                    true => self.describe(StatusCode::OK, &known).await,
+                    true => self.show(id).await,
                     false => Err(SubscriptionError::Exists),
                 };
             }
@@ -177,7 +177,10 @@ impl Subscriptions {
             subscription.links.insert(path, link);
         }
         self.documents.add_id(&subscription.id).await?;
-        let is_written = self.documents.write(None, &subscription).await?;
+        let is_written = self
+            .documents
+            .write(None, &subscription, Default::default())
+            .await?;
         if is_written {
             self.remember(&subscription);
         }
@@ -193,7 +196,7 @@ impl Subscriptions {
     }
 
     async fn show(&self, id: &str) -> Result<Response, SubscriptionError> {
-        let subscription = self.find(id).await?;
+        let subscription = self.shown(id).await?;
         self.describe(StatusCode::OK, &subscription).await
     }
 
@@ -218,7 +221,8 @@ impl Subscriptions {
         }
         for path in &body.streams {
             let link = self.explicit(path).await?;
-            let linked = self.change(id, |subscription| {
+            let paths = std::slice::from_ref(path);
+            let linked = self.change_with(id, paths, |subscription| {
                 let known = subscription.links.entry(path.clone());
                 known.or_insert_with(|| link.clone()).link_type = LinkType::Explicit;
                 Ok(())
@@ -229,11 +233,13 @@ impl Subscriptions {
     }
 
     async fn unlink(&self, id: &str, path: &str) -> Result<Response, SubscriptionError> {
-        let unlinked = self.change(id, |subscription| {
+        let paths = [path.to_owned()];
+        let unlinked = self.change_with(id, &paths, |subscription| {
             subscription.links.remove(path);
             Ok(())
         });
         unlinked.await?;
+        self.index.unlink(id, path);
         Ok(StatusCode::NO_CONTENT.into_response())
     }
 

@@ -3,6 +3,7 @@
 use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::post as on_post;
+use everstep_engine::streams::StreamPath;
 use everstep_server::{Options, router};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -185,4 +186,78 @@ async fn a_failed_webhook_call_is_retried_with_the_same_wake() {
         next["streams"][0]["acked_offset"],
         first["streams"][0]["tail_offset"]
     );
+}
+
+async fn shown(app: &Router) -> Value {
+    send(app, "GET", SUBSCRIPTION, &[], "").await.json()
+}
+
+// B493
+#[tokio::test]
+async fn the_document_of_a_subscription_does_not_grow_with_its_links() {
+    let engine = engine_on(&store()).await;
+    let app = router(&engine, open());
+    subscribe(&app).await;
+    let path = StreamPath::internal("__ds/subscriptions/s").unwrap();
+    let mut sizes = Vec::new();
+    for stream in 0..1_500 {
+        let address = format!("/v1/stream/events/{stream}");
+        send(&app, "PUT", &address, &[JSON], "[1]").await;
+        if stream == 10 || stream == 1_499 {
+            let claimed = claim(&app, "w").await.json();
+            let body = json!({"wake_id": claimed["wake_id"], "generation": claimed["generation"]});
+            let token = claimed["token"].as_str().unwrap();
+            assert_eq!(post(&app, "release", token, body).await.status, 204);
+            let document = engine.streams().document(&path).await.unwrap().unwrap();
+            sizes.push(document.bytes.len());
+        }
+    }
+    assert!(sizes[1] <= sizes[0] + 20, "{sizes:?}");
+    let listed = shown(&app).await["streams"].as_array().unwrap().len();
+    assert_eq!(listed, 1_000);
+
+    // All are acknowledged, a thousand at a time.
+    let mut acknowledged = 0;
+    while acknowledged < 1_500 {
+        let claimed = claim(&app, "w").await.json();
+        let streams = claimed["streams"].as_array().unwrap();
+        let pending = streams
+            .iter()
+            .filter(|stream| stream["has_pending"] == true);
+        let acks: Vec<Value> = pending
+            .map(|stream| json!({"stream": stream["path"], "offset": stream["tail_offset"]}))
+            .collect();
+        assert!(!acks.is_empty(), "{acknowledged}");
+        acknowledged += acks.len();
+        let done = json!({
+            "wake_id": claimed["wake_id"], "generation": claimed["generation"],
+            "acks": acks, "done": true,
+        });
+        let token = claimed["token"].as_str().unwrap();
+        assert_eq!(post(&app, "ack", token, done).await.status, 200);
+    }
+    let idle = claim(&app, "w").await;
+    assert_eq!(idle.json()["error"]["code"], "NO_PENDING_WORK");
+}
+
+// B494
+#[tokio::test]
+async fn a_deleted_stream_loses_its_link_and_a_new_one_is_linked() {
+    let app = server(open()).await;
+    subscribe(&app).await;
+    for stream in 0..20 {
+        let address = format!("/v1/stream/events/{stream}");
+        send(&app, "PUT", &address, &[JSON], "[1]").await;
+    }
+    for stream in 1..20 {
+        let address = format!("/v1/stream/events/{stream}");
+        assert_eq!(send(&app, "DELETE", &address, &[], "").await.status, 204);
+    }
+    while shown(&app).await["streams"].as_array().unwrap().len() > 1 {
+        tokio::task::yield_now().await;
+    }
+    send(&app, "PUT", "/v1/stream/events/7", &[JSON], "[2]").await;
+    let streams = shown(&app).await["streams"].clone();
+    assert_eq!(streams[1]["path"], "events/7");
+    assert_eq!(streams[1]["has_pending"], true);
 }
