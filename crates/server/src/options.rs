@@ -18,6 +18,7 @@ pub enum Access {
 /// The options of a router.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
+// Large type: one field for each option.
 pub struct Options {
     /// How long a long-poll waits.
     pub long_poll_timeout: Duration,

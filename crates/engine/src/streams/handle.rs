@@ -15,6 +15,7 @@ use crate::commit::Document;
 use crate::execution::Parts;
 
 /// The streams of an engine. Clones are cheap.
+// Large type: one method for each request about streams, in a file for each verb.
 #[derive(Clone)]
 pub struct Streams {
     pub(super) parts: Arc<Parts>,

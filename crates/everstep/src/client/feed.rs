@@ -11,7 +11,6 @@ use everstep_store::StoreError;
 
 use super::Response;
 use super::error::{ReadError, ServerError};
-use super::port::Client;
 
 /// The position before the first record.
 const START: &str = "-1";
@@ -37,24 +36,6 @@ pub(crate) trait FeedSource: std::fmt::Debug + Send {
     fn next(&mut self) -> Response<'_, FeedPage, ReadError>;
 }
 
-impl Client {
-    /// Reads a feed from its start, or from the position where another reader ended. An engine has
-    /// the feeds that its builder names; `everstep dev` and `everstep serve` have the feeds of
-    /// failures and emissions.
-    ///
-    /// # Errors
-    /// If there is no such feed, or the position does not belong to it.
-    pub async fn feed(
-        &self,
-        feed: RecordFeed,
-        from: Option<&str>,
-    ) -> Result<FeedReader, ReadError> {
-        let mut reader = self.port.feed(feed, from.map(str::to_owned)).await?;
-        reader.position = from.unwrap_or(START).to_owned();
-        Ok(reader)
-    }
-}
-
 impl FeedReader {
     pub(crate) fn new(source: impl FeedSource + 'static) -> Self {
         Self {
@@ -62,6 +43,12 @@ impl FeedReader {
             buffered: VecDeque::new(),
             position: START.to_owned(),
         }
+    }
+
+    /// Begins at a position.
+    pub(super) fn at(mut self, position: Option<&str>) -> Self {
+        self.position = position.unwrap_or(START).to_owned();
+        self
     }
 
     /// Waits for the next record.

@@ -1,11 +1,12 @@
-//! Lists of runs, filtered and page by page.
+//! Lists of runs, filtered and page by page, and feeds of the records of all runs.
 
 use std::future::IntoFuture;
 
-use everstep_model::{InvalidName, Name, RunStatus, Timestamp, limits};
+use everstep_model::{InvalidName, Name, RecordFeed, RunStatus, Timestamp, limits};
 use everstep_store::{BoxFuture, Cursor, ListQuery, RunRow};
 
 use super::error::ReadError;
+use super::feed::FeedReader;
 use super::port::Client;
 
 /// Runs per page by default.
@@ -38,6 +39,23 @@ impl Client {
                 ..ListQuery::default()
             }),
         }
+    }
+}
+
+impl Client {
+    /// Reads a feed from its start, or from the position where another reader ended. An engine has
+    /// the feeds that its builder names; `everstep dev` and `everstep serve` have the feeds of
+    /// failures and emissions.
+    ///
+    /// # Errors
+    /// If there is no such feed, or the position does not belong to it.
+    pub async fn feed(
+        &self,
+        feed: RecordFeed,
+        from: Option<&str>,
+    ) -> Result<FeedReader, ReadError> {
+        let reader = self.port.feed(feed, from.map(str::to_owned)).await?;
+        Ok(reader.at(from))
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) async fn put(
         body: server.body_limits.read(request.body).await?,
     };
     let subscriptions = &server.subscriptions;
-    subscriptions.before_growth(&create.path, true).await?;
+    let _growing = subscriptions.before_growth(&create.path, true).await?;
     let created = server.streams.create(create).await?;
     let reply = match created.created {
         true => Reply::new(StatusCode::CREATED).with(header::LOCATION, address.url()),

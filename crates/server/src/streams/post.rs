@@ -37,7 +37,7 @@ pub(crate) async fn post(
         seq,
     };
     let subscriptions = &server.subscriptions;
-    subscriptions.before_growth(&append.path, false).await?;
+    let _growing = subscriptions.before_growth(&append.path, false).await?;
     let appended = server.streams.append(append).await;
     let appended = appended.map_err(|error| rejected(error, producer.as_ref().map(|p| p.seq)))?;
     let status = match producer.is_some() && !appended.repeated && !close_only {

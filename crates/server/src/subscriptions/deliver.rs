@@ -106,7 +106,7 @@ impl Subscriptions {
             "ts": self.streams.now().as_millis(),
         });
         let path = StreamPath::new(stream)?;
-        self.before_growth(&path, false).await?;
+        let _growing = self.before_growth(&path, false).await?;
         let append = Append {
             path,
             content_type: Some(ContentType::new("application/json")),

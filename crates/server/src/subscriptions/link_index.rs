@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use super::state::{Config, LinkType, Subscription};
 
@@ -14,6 +14,27 @@ pub(super) struct LinkIndex {
     count: AtomicUsize,
     /// Numbers the notices that streams have grown.
     notices: AtomicU64,
+    /// How many requests are about to create or append to a stream.
+    growing: Mutex<BTreeMap<String, usize>>,
+}
+
+/// A request that is about to create or append to a stream. Links to the stream are kept until it has
+/// ended, although the stream may not exist yet.
+pub(crate) struct Growing<'a> {
+    index: &'a LinkIndex,
+    path: String,
+}
+
+impl Drop for Growing<'_> {
+    fn drop(&mut self) {
+        let mut growing = self.index.growing();
+        if let Some(count) = growing.get_mut(&self.path) {
+            *count -= 1;
+            if *count == 0 {
+                growing.remove(&self.path);
+            }
+        }
+    }
 }
 
 /// The part of a subscription that decides whether an append concerns it.
@@ -24,6 +45,8 @@ struct Entry {
     explicit: BTreeSet<String>,
     /// Streams that its pattern has linked.
     glob: BTreeSet<String>,
+    /// Those of `glob` that did not exist when they were checked last.
+    missing: BTreeSet<String>,
     /// Those of `glob` that may have unacknowledged messages, and the number of the notice.
     grown: BTreeMap<String, u64>,
 }
@@ -57,6 +80,36 @@ impl LinkIndex {
         self.change(|entries| drop(entries.remove(id)));
     }
 
+    /// Registers a request that is about to create or append to a stream.
+    pub(super) fn begin_growth(&self, path: &str) -> Option<Growing<'_>> {
+        if self.is_empty() {
+            return None;
+        }
+        *self.growing().entry(path.to_owned()).or_default() += 1;
+        let (index, path) = (self, path.to_owned());
+        Some(Growing { index, path })
+    }
+
+    pub(super) fn is_growing(&self, path: &str) -> bool {
+        self.growing().contains_key(path)
+    }
+
+    fn growing(&self) -> MutexGuard<'_, BTreeMap<String, usize>> {
+        self.growing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes whether a linked stream exists. Returns whether it was missing before, too.
+    pub(super) fn note_missing(&self, id: &str, path: &str, is_missing: bool) -> bool {
+        let mut was_missing = false;
+        self.change_entry(id, |entry| {
+            was_missing = match is_missing {
+                true => !entry.missing.insert(path.to_owned()),
+                false => entry.missing.remove(path),
+            };
+        });
+        was_missing
+    }
+
     /// Adds a link of the pattern.
     pub(super) fn link(&self, id: &str, path: &str) {
         self.change_entry(id, |entry| drop(entry.glob.insert(path.to_owned())));
@@ -66,6 +119,7 @@ impl LinkIndex {
         self.change_entry(id, |entry| {
             entry.glob.remove(path);
             entry.grown.remove(path);
+            entry.missing.remove(path);
         });
     }
 

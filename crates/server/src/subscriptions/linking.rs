@@ -31,11 +31,14 @@ impl Subscriptions {
     /// Removes the link of a pattern to a stream that was deleted. A stream that was created at its
     /// path meanwhile is linked from its start.
     async fn unlink_glob(&self, id: &str, path: &str) -> Result<(), StreamError> {
+        if self.index.is_growing(path) {
+            return Ok(());
+        }
         if let Some((document, _)) = self.documents.load(id).await? {
             self.links.remove(&document, path).await?;
         }
         self.index.unlink(id, path);
-        if self.tail(path).await?.is_some() {
+        if self.index.is_growing(path) || self.tail(path).await?.is_some() {
             self.link_glob(id, path, START).await?;
             self.index.grew(id, path);
         }
@@ -103,8 +106,14 @@ impl Subscriptions {
                 .await?;
             for (path, link) in &page {
                 self.index.link(id, path);
-                match self.tail(path).await? {
-                    None => self.unlink_glob(id, path).await?,
+                let tail = self.tail(path).await?;
+                // Another node may be about to create the stream.
+                let was_missing = self.index.note_missing(id, path, tail.is_none());
+                match tail {
+                    None if was_missing || !self.streams.is_shared() => {
+                        self.unlink_glob(id, path).await?;
+                    }
+                    None => {}
                     Some(tail) if link.is_pending(Some(&tail)) => self.index.grew(id, path),
                     Some(_) => {}
                 }

@@ -9,12 +9,13 @@ use tokio::sync::OnceCell;
 use super::documents::Documents;
 use super::error::SubscriptionError;
 use super::keys::Keys;
-use super::link_index::LinkIndex;
+use super::link_index::{Growing, LinkIndex};
 use super::links::{self, Links};
 use super::schedule::Schedule;
 use super::state::{Link, LinkType, START, Subscription, Tails};
 use super::webhook_url::WebhookTargets;
 
+// Large type: one method for each request and each step of a wake, in a file for each topic.
 pub(crate) struct Subscriptions {
     pub(super) streams: Streams,
     pub(super) targets: WebhookTargets,
@@ -66,13 +67,15 @@ impl Subscriptions {
     }
 
     /// Links a stream that is about to grow to the subscriptions whose pattern it matches. The link
-    /// is durable before the append, so that a crash in between does not lose the wake.
+    /// is durable before the append, so that a crash in between does not lose the wake. The result is
+    /// kept until the stream has grown.
     pub(crate) async fn before_growth(
         &self,
         path: &StreamPath,
         is_creation: bool,
-    ) -> Result<(), StreamError> {
+    ) -> Result<Option<Growing<'_>>, StreamError> {
         let path = path.as_str();
+        let growing = self.index.begin_growth(path);
         for id in self.index.linked_to(path) {
             self.index.grew(&id, path);
         }
@@ -80,12 +83,12 @@ impl Subscriptions {
             let acked = match self.tail(path).await? {
                 Some(tail) => tail,
                 None if is_creation => START,
-                None => return Ok(()),
+                None => return Ok(growing),
             };
             self.link_glob(&id, path, acked).await?;
             self.index.grew(&id, path);
         }
-        Ok(())
+        Ok(growing)
     }
 
     /// Returns the end of a stream. `None` if it does not exist.

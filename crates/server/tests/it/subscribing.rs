@@ -216,7 +216,7 @@ async fn the_document_of_a_subscription_does_not_grow_with_its_links() {
     let listed = shown(&app).await["streams"].as_array().unwrap().len();
     assert_eq!(listed, 1_000);
 
-    // All are acknowledged, a thousand at a time.
+    // All are acknowledged, those first that were not.
     let mut acknowledged = 0;
     while acknowledged < 1_500 {
         let claimed = claim(&app, "w").await.json();
@@ -226,6 +226,7 @@ async fn the_document_of_a_subscription_does_not_grow_with_its_links() {
             .filter(|stream| stream["has_pending"] == true);
         let acks: Vec<Value> = pending
             .map(|stream| json!({"stream": stream["path"], "offset": stream["tail_offset"]}))
+            .take(500)
             .collect();
         assert!(!acks.is_empty(), "{acknowledged}");
         acknowledged += acks.len();
