@@ -80,9 +80,6 @@ async fn dispatch(
     let caller = parts.extensions.get::<Caller>().cloned();
     let caller = caller.unwrap_or_else(Caller::without_rights);
     let (method, headers) = (parts.method, parts.headers);
-    // The gate always inserts a caller; without one, nothing is allowed.
-    let caller = parts.extensions.get::<Caller>().cloned();
-    let caller = caller.unwrap_or_else(Caller::without_rights);
     if let Some(feed) = address.raw.strip_prefix(FEEDS).map(str::to_owned) {
         let request = StreamRequest {
             address,

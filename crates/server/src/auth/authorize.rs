@@ -92,7 +92,7 @@ fn of_subscription(method: &Method, rest: &str) -> Option<Demand> {
         // The handler checks the wake token that these carry.
         (&Method::POST, ["subscriptions", _, "callback" | "ack" | "release"]) => Demand::Nothing,
         // Feeds contain the records of all runs.
-        (&Method::GET | &Method::HEAD, ["feeds", _]) => Demand::Scopes(&[Scope::Read]),
+        (&Method::GET | &Method::HEAD, ["feeds", _]) => Demand::Unlimited(&[Scope::Read]),
         (&Method::GET, ["subscriptions", _]) => Demand::Scopes(&[Scope::Read]),
         (&Method::POST, ["subscriptions", _, "claim"]) => {
             Demand::Scopes(&[Scope::Read, Scope::Send])

@@ -138,12 +138,7 @@ async fn a_feed_continues_after_a_restart_without_repetitions() {
 #[tokio::test]
 async fn a_client_receives_what_workflows_emit_and_resumes() {
     let engine = engine().await;
-    let key = CreateKey {
-        name: "reader".to_owned(),
-        scopes: vec![Scope::Read],
-        workflows: Vec::new(),
-        reaches: Vec::new(),
-    };
+    let key = CreateKey::new("reader", [Scope::Read]);
     let key = Keys::of(&engine).create(key, None).await.unwrap().key;
     let app = router(&engine, Options::default());
     let address = listen(app, Connections::default()).await;
@@ -225,6 +220,27 @@ async fn a_configured_webhook_receives_each_failure_until_it_accepts_it() {
         let error = &failures[0]["record"]["value"]["error"]["message"];
         assert_eq!(*error, "card declined", "{call}");
         assert_eq!(failures[0]["run"], "b");
+    }
+}
+
+// B489
+#[tokio::test]
+async fn a_key_with_limits_reads_no_feed() {
+    let engine = engine().await;
+    let app = router(&engine, Options::default());
+    let limited = CreateKey {
+        workflows: vec!["fails".to_owned()],
+        ..CreateKey::new("limited", [Scope::Read])
+    };
+    for (key, status) in [
+        (CreateKey::new("reader", [Scope::Read]), 200),
+        (limited, 403),
+    ] {
+        let key = Keys::of(&engine).create(key, None).await.unwrap().key;
+        let bearer = format!("Bearer {key}");
+        let headers = [("Authorization", bearer.as_str())];
+        let answer = send(&app, "GET", &feed("records"), &headers, "").await;
+        assert_eq!(answer.status, status);
     }
 }
 
