@@ -112,7 +112,9 @@ impl LinkIndex {
 
     /// Adds a link of the pattern.
     pub(super) fn link(&self, id: &str, path: &str) {
-        self.change_entry(id, |entry| drop(entry.glob.insert(path.to_owned())));
+        self.change_entry(id, |entry| {
+            entry.glob.insert(path.to_owned());
+        });
     }
 
     pub(super) fn unlink(&self, id: &str, path: &str) {

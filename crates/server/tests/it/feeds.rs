@@ -232,11 +232,11 @@ async fn a_key_with_limits_reads_no_feed() {
         workflows: vec!["fails".to_owned()],
         ..CreateKey::new("limited", [Scope::Read])
     };
-    for (key, status) in [
-        (CreateKey::new("reader", [Scope::Read]), 200),
-        (limited, 403),
-    ] {
-        let key = Keys::of(&engine).create(key, None).await.unwrap().key;
+    let keys = Keys::of(&engine);
+    let all = CreateKey::new("reader", [Scope::Read]);
+    let all = keys.create(all, None).await.unwrap().key;
+    let limited = keys.create(limited, None).await.unwrap().key;
+    for (key, status) in [(all, 200), (limited, 403)] {
         let bearer = format!("Bearer {key}");
         let headers = [("Authorization", bearer.as_str())];
         let answer = send(&app, "GET", &feed("records"), &headers, "").await;
