@@ -39,7 +39,9 @@ mod remote;
 pub mod testing;
 mod workflow;
 
-pub use client::{Client, FeedReader, Handle, RpcHandle, RunHandle, StartError, StartRun, WaitError};
+pub use client::{
+    Client, FeedReader, Handle, RpcHandle, RunHandle, StartError, StartRun, WaitError,
+};
 pub use ctx::Ctx;
 pub use declaration::{Accepts, AcceptsAny, AnyEvent, Asks, Event, Interface, Request, Rpc};
 #[doc(hidden)]
