@@ -42,7 +42,7 @@ impl Session {
     }
 
     async fn append(&self, fields: &Value) -> Result<Value, CallError> {
-        let mut append = json!({"token": self.token, "seq": 1, "seen": 3, "inboxSeen": 1});
+        let mut append = json!({"token": self.token, "seq": 1, "seen": 1, "inboxSeen": 1});
         let fields = fields.as_object().unwrap().clone();
         append.as_object_mut().unwrap().extend(fields);
         let request = json!({"appends": [append]});
