@@ -35,7 +35,7 @@ fn text_of(kind: Kind, value: &toml::Value) -> Option<String> {
     match (kind, value) {
         (Kind::Count, toml::Value::Integer(number)) => Some(number.to_string()),
         (Kind::Flag, toml::Value::Boolean(flag)) => Some(flag.to_string()),
-        (Kind::Origins | Kind::Words(_), toml::Value::Array(items)) => {
+        (Kind::Origins | Kind::Urls | Kind::Words(_), toml::Value::Array(items)) => {
             let texts: Option<Vec<&str>> = items.iter().map(toml::Value::as_str).collect();
             texts.map(|texts| texts.join(","))
         }

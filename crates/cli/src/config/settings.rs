@@ -41,6 +41,8 @@ pub(crate) enum Kind {
     Address,
     /// Web origins such as `https://app.example`, separated by commas.
     Origins,
+    /// Web addresses such as `https://ops.example/hook`, separated by commas.
+    Urls,
     /// Some of these words, separated by commas.
     Words(&'static [&'static str]),
     /// A database URL, which may contain a password.
@@ -93,7 +95,7 @@ settings! {
     otlp_service: Text = "everstep", "service name in traces";
     otlp_ratio: Ratio = "1", "fraction of runs to trace";
     feeds: Words(FEEDS) = "failures,emits", "feeds of the records of all runs: records, failures, emits; the same on all nodes";
-    failure_webhooks: List, "webhooks that are called for failures, such as https://ops.example/hook";
+    failure_webhooks: Urls, "webhooks that are called for failures, such as https://ops.example/hook";
     // Limits.
     long_poll_timeout: Duration = "30s", "maximum duration of a long-poll";
     wait_max: Duration = "1m", "maximum duration of a request with `wait` or `reply`";
@@ -126,6 +128,11 @@ impl Kind {
             Self::Origins => {
                 let rule = "it must be a list of origins such as `https://app.example`";
                 (text.split(',').all(|it| is_origin(it.trim())), rule)
+            }
+            Self::Urls => {
+                // The server checks each URL when it starts.
+                let rule = "it must be a list of URLs such as `https://ops.example/hook`";
+                (text.split(',').all(|it| !it.trim().is_empty()), rule)
             }
             Self::Flag => (
                 matches!(text, "true" | "false"),

@@ -142,7 +142,7 @@ async fn a_client_receives_what_workflows_emit_and_resumes() {
     let key = Keys::of(&engine).create(key, None).await.unwrap().key;
     let app = router(&engine, Options::default());
     let address = listen(app, Connections::default()).await;
-    let remote = Client::connect(&format!("http://{address}"));
+    let remote = Client::connect(format!("http://{address}"));
     let remote = remote.key(key).open().unwrap();
     let local: &Client = &engine;
     let started = engine.start_by_name("emits_twice", Payload::from_value(&"x").unwrap());
