@@ -10,7 +10,7 @@ use crate::stage::Verdict;
 use crate::workspace;
 
 /// Integration tests that run as they are built for development.
-pub(crate) const TESTS: &[&str] = &["it", "behaviours", "flood", "guide", "kill", "seeds"];
+pub(crate) const TESTS: &[&str] = &["it", "behaviours", "flood", "kill", "seeds"];
 
 /// Integration tests that try many cases or measure themselves against the clock, and run optimised.
 const OPTIMISED_TESTS: &[&str] = &["random", "kill9", "postgres"];
