@@ -55,10 +55,11 @@ impl Subscriptions {
 
     /// Receives changes only while there are subscriptions, so that other appends cost nothing.
     async fn listen(self: &Arc<Self>, changes: &mut Option<broadcast::Receiver<StreamPath>>) {
+        let new = self.new_changes().take();
         if self.index.is_empty() {
             *changes = None;
-        } else if changes.is_none() {
-            *changes = Some(self.streams.changes());
+        } else if new.is_some() {
+            *changes = new;
             // Find the streams that grew before.
             self.check_all(self.index.ids()).await;
         }

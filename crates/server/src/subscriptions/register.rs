@@ -1,10 +1,10 @@
 //! The subscriptions of a server.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use everstep_engine::streams::{FEEDS, Render, StreamError, StreamPath, Streams};
 use everstep_model::{Offset, RecordFeed};
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, broadcast};
 
 use super::documents::Documents;
 use super::error::SubscriptionError;
@@ -26,6 +26,9 @@ pub(crate) struct Subscriptions {
     pub(super) index: LinkIndex,
     pub(super) links: Links,
     pub(super) schedule: Arc<Schedule>,
+    /// The changes of streams since the first subscription was registered, until the background task
+    /// receives them.
+    changes: Mutex<Option<broadcast::Receiver<StreamPath>>>,
 }
 
 impl Subscriptions {
@@ -43,6 +46,7 @@ impl Subscriptions {
             keys: OnceCell::new(),
             index: LinkIndex::default(),
             schedule: Arc::default(),
+            changes: Mutex::default(),
         }
     }
 
@@ -53,8 +57,16 @@ impl Subscriptions {
 
     /// Updates the state in memory after a subscription was read or written.
     pub(super) fn remember(&self, subscription: &Subscription) {
+        if self.index.is_empty() {
+            *self.new_changes() = Some(self.streams.changes());
+        }
         self.index.insert(subscription);
         self.schedule.set(&subscription.id, subscription.due());
+    }
+
+    /// The receiver that the background task has not taken yet.
+    pub(super) fn new_changes(&self) -> MutexGuard<'_, Option<broadcast::Receiver<StreamPath>>> {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) async fn remove(&self, id: &str) -> Result<bool, StreamError> {
