@@ -37,9 +37,10 @@ pub(crate) fn page(view: &View<'_>, query: &ListQuery) -> Result<ListPage, Store
 /// compares every candidate with the filters.
 pub(crate) fn count(view: &View<'_>, query: &ListQuery) -> Result<Count, StoreError> {
     let any_time = query.created_from.is_none() && query.created_before.is_none();
+    let any_id = query.id_prefixes.is_empty();
     let any_status = query.workflows.is_empty() && query.statuses.is_empty();
     let mut number = 0;
-    if any_time && (query.tag.is_none() || any_status) {
+    if any_time && any_id && (query.tag.is_none() || any_status) {
         for list in lists(view, query)? {
             number += members::count(view, list)?;
         }
