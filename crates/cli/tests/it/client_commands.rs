@@ -4,6 +4,7 @@ use crate::server::Server;
 use crate::{everstep, stderr, stdout};
 
 const ADA: &str = r#"{"name":"Ada"}"#;
+const PAYMENT: &str = r#"{"customer":"ada","amount":4200}"#;
 const DINNER: &str =
     r#"{"amount":1500,"description":"Team dinner","submittedBy":"alice@example.com"}"#;
 
@@ -80,6 +81,8 @@ fn a_run_is_started_shown_answered_and_awaited() {
 fn errors_have_exit_codes_and_remedies() {
     let server = server();
     server.output(&["start", "hello", ADA, "--id", "taken", "--wait"]);
+    server.output(&["start", "payment", PAYMENT, "--id", "stopped"]);
+    server.output(&["terminate", "stopped", "--reason", "test"]);
     for (arguments, code, part) in [
         (vec!["show", "nobody"], 6, "[unknown_run]"),
         (vec!["start", "nothing"], 6, "[unknown_workflow]"),
@@ -96,7 +99,16 @@ fn errors_have_exit_codes_and_remedies() {
         (vec!["start", "hello", "{}"], 7, "error: "),
         (vec!["pause"], 2, "--dry-run"),
         (vec!["pause", "a", "--status", "failed"], 2, "not both"),
-        (vec!["send", "taken", "approval", "1"], 7, "[run_finished]"),
+        (
+            vec!["send", "taken", "approval", "1"],
+            7,
+            "[event_not_accepted]",
+        ),
+        (
+            vec!["send", "stopped", "approval", "1"],
+            7,
+            "[run_finished]",
+        ),
         (vec!["key", "revoke", "0123"], 6, "[unknown_key]"),
         (
             vec!["key", "create", "r", "--scope", "read", "--reaches", "a"],
