@@ -5,6 +5,7 @@ use crate::{everstep, stderr, stdout};
 
 const ADA: &str = r#"{"name":"Ada"}"#;
 const PAYMENT: &str = r#"{"customer":"ada","amount":4200}"#;
+const APPROVAL: &str = r#"{"approved":true,"reviewer":"grace"}"#;
 const DINNER: &str =
     r#"{"amount":1500,"description":"Team dinner","submittedBy":"alice@example.com"}"#;
 
