@@ -17,7 +17,7 @@ use crate::error::{
 use crate::node::Node;
 use crate::observers::{Emissions, EndedRun, Ending, Endings, FailureHook, Feed};
 use crate::requests::control::{
-    BulkProgress, BulkReport, Done, ForkRun, RequestOrigin, Revival, Settlement, Verb,
+    BulkProgress, Done, ForkRun, RequestOrigin, Revival, Settlement, Verb,
 };
 use crate::requests::{
     Answer, Answered, PendingReply, Records, RunInfo, SendEvent, Sent, Start, Started,
@@ -240,16 +240,16 @@ impl Engine {
         self.core.controller.perform(Verb::Fork(fork), origin).await
     }
 
-    /// Applies a verb to many runs, and reports the outcome for each.
+    /// Applies a verb to many runs, and reports the outcome for each as it is known.
     pub async fn bulk(
         &self,
         runs: Vec<RunId>,
         control: Control,
         origin: RequestOrigin,
-        progress: impl FnMut(BulkProgress),
-    ) -> BulkReport {
+        each: impl FnMut(BulkProgress, RunId, Result<Done, ControlError>),
+    ) {
         let controller = &self.core.controller;
-        controller.bulk(runs, control, origin, progress).await
+        controller.bulk(runs, control, origin, each).await;
     }
 
     /// Deletes the finished runs whose retention has expired, and returns their ids.

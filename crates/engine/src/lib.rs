@@ -63,8 +63,7 @@ pub use observers::{
     Emission, Emissions, EndedRun, Ending, Endings, FailureEvent, FailureHook, Feed,
 };
 pub use requests::control::{
-    Because, BulkProgress, BulkReport, Control, Done, Effect, ForkRun, RequestOrigin, Revival,
-    Settlement,
+    Because, BulkProgress, Control, Done, Effect, ForkRun, RequestOrigin, Revival, Settlement,
 };
 pub use requests::{
     Answer, Answered, PendingReply, Records, RunInfo, SendEvent, Sent, Start, Started,

@@ -101,6 +101,7 @@ fn the_document_shows_the_bytes_of_keys() {
         &keys::page(&keys::status(&order, RunStatus::Running), page),
     );
     assert_shown("tag key", &keys::page(&keys::tag("red"), page));
+    assert_shown("key of all runs", &keys::page(&keys::ALL_RUNS, page));
     let mut members = Page::default();
     for member in [7, 9, 30] {
         members.put(StreamNumber(member), true);

@@ -56,7 +56,7 @@ pub(crate) fn open(
     match mark {
         Mark::Absent => must_be_empty(path, &place)?,
         Mark::Unfinished => remove(&data, &place)?,
-        Mark::Older { .. } | Mark::Finished => journals = Some(must_be_whole(path, &place)?),
+        Mark::Older | Mark::Finished => journals = Some(must_be_whole(path, &place)?),
     }
     let io_failed = failure::of_io(&place);
     if mark == Mark::Absent {
@@ -68,7 +68,7 @@ pub(crate) fn open(
     if let Some(journals) = journals {
         journals.must_reach(tables.last_flushed(), &place)?;
     }
-    if mark == (Mark::Older { sets: true }) {
+    if mark == Mark::Older {
         // An older release must refuse a store that is partly upgraded.
         format::write(path, format::UPGRADING).map_err(&io_failed)?;
         upgrade::sets_from_heads(&tables)?;

@@ -1,4 +1,5 @@
-//! The upgrade from format 1, which has one row for each member of a set of streams, to pages.
+//! The upgrade from older formats, which have other sets of streams: format 1 has one row for each
+//! member instead of pages, and formats 2 and 3 have no list of all runs.
 //!
 //! The sets are deleted and derived from the heads. An interrupted upgrade starts again when the
 //! store is opened the next time.

@@ -34,7 +34,8 @@ pub struct ListQuery {
     pub created_from: Option<Timestamp>,
     /// Exclusive.
     pub created_before: Option<Timestamp>,
-    /// The maximum number of rows; a store may return fewer only at the end of the list.
+    /// The maximum number of rows. A page may have fewer or none although the list goes on: a store
+    /// compares a bounded number of runs with the filters for each page.
     pub limit: usize,
     /// Continues after this position.
     pub cursor: Option<Cursor>,
@@ -97,6 +98,6 @@ pub struct Count {
 pub struct ListPage {
     /// Newest first (by stream number).
     pub rows: Vec<RunRow>,
-    /// `None` at the end of the list.
+    /// Where the list continues. `None` at its end.
     pub next: Option<Cursor>,
 }

@@ -231,6 +231,3 @@ impl WaitError {
         }
     }
 }
-
-/// The outcome of a bulk request for each run.
-pub type BulkReport = everstep_engine::BulkReport<ControlError>;

@@ -17,7 +17,8 @@ const DEFAULT_LIMIT: usize = 50;
 #[allow(missing_docs, reason = "plain data")]
 pub struct RunPage {
     pub runs: Vec<RunRow>,
-    /// The start of the next page. `None` on the last page.
+    /// The start of the next page. `None` on the last page. A page with a next one may be short or
+    /// empty: filters by time compare a bounded number of runs for each page.
     pub next: Option<Cursor>,
 }
 

@@ -3,6 +3,7 @@
 //!
 //! `port.rs` is the interface of all requests. Everything else is written against it.
 
+mod bulk_report;
 mod error;
 mod feed;
 mod handle;
@@ -15,10 +16,11 @@ mod start;
 
 use everstep_store::BoxFuture;
 
+pub use bulk_report::BulkReport;
 pub(crate) use error::code_of_request;
 pub use error::{
-    AnswerError, BulkReport, ClientError, ControlError, FindError, ReadError, SendError,
-    ServerError, StartError, WaitError,
+    AnswerError, ClientError, ControlError, FindError, ReadError, SendError, ServerError,
+    StartError, WaitError,
 };
 pub use feed::FeedReader;
 #[cfg(feature = "remote")]

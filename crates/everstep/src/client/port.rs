@@ -16,9 +16,8 @@ use everstep_model::{
 use everstep_store::{BoxFuture, ListPage, ListQuery, RunRow, StoreError};
 
 use super::Response;
-use super::error::{
-    AnswerError, BulkReport, ControlError, ReadError, SendError, StartError, WaitError,
-};
+use super::bulk_report::BulkReport;
+use super::error::{AnswerError, ControlError, ReadError, SendError, StartError, WaitError};
 use super::feed::{self, FeedReader};
 use super::records::Records;
 
@@ -239,19 +238,20 @@ impl Port for everstep_engine::Engine {
         target: BulkTarget,
         control: Control,
         origin: RequestOrigin,
-        progress: ProgressListener,
+        mut progress: ProgressListener,
     ) -> Response<'_, BulkReport, ControlError> {
         Box::pin(async move {
             let runs = match target {
                 BulkTarget::Query(query) => self.listed(query).await?,
                 BulkTarget::Runs(runs) => runs,
             };
-            let report = self.bulk(runs, control, origin, progress).await;
-            let runs = report.runs.into_iter();
-            let runs = runs.map(|(run, result)| (run, result.map_err(ControlError::from)));
-            Ok(BulkReport {
-                runs: runs.collect(),
-            })
+            let mut report = BulkReport::default();
+            let each = |at, run, result: Result<Done, everstep_engine::ControlError>| {
+                report.runs.push((run, result.map_err(ControlError::from)));
+                progress(at);
+            };
+            self.bulk(runs, control, origin, each).await;
+            Ok(report)
         })
     }
 

@@ -85,7 +85,7 @@ impl BulkRuns {
         self
     }
 
-    /// Calls `listener` after each run.
+    /// Calls `listener` after each run, or after each hundred runs of a server.
     pub fn progress(mut self, listener: impl FnMut(BulkProgress) + Send + 'static) -> Self {
         self.progress = Box::new(listener);
         self

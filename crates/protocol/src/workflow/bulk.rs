@@ -77,8 +77,11 @@ pub struct BulkRun {
     pub problem: Option<Problem>,
 }
 
+/// The maximum number of runs in [`BulkReport::runs`].
+pub const BULK_RUNS_SHOWN: usize = 1_000;
+
 /// The result of a bulk request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BulkReport {
@@ -88,8 +91,12 @@ pub struct BulkReport {
     pub changed: usize,
     /// The number of runs that refused the request.
     pub refused: usize,
-    /// The results, in the order in which the runs were listed or named.
+    /// The results, in the order in which the runs were listed or named: at most 1,000, those of
+    /// refused runs first of all.
     pub runs: Vec<BulkRun>,
+    /// The number of runs whose results are left out.
+    #[serde(default)]
+    pub omitted: usize,
 }
 
 /// A line of a response with progress (`application/x-ndjson`). The last line is the report.

@@ -9,7 +9,7 @@ mod run;
 mod start;
 mod why;
 
-pub use bulk::{BulkLine, BulkProgress, BulkReport, BulkRequest, BulkRun, Filter};
+pub use bulk::{BULK_RUNS_SHOWN, BulkLine, BulkProgress, BulkReport, BulkRequest, BulkRun, Filter};
 pub use control::{
     CancelRequest, ControlAnswer, ControlRequest, EffectWord, ForkRequest, RestartRequest,
     SettleRequest,

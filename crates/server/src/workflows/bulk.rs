@@ -5,15 +5,13 @@ use std::convert::Infallible;
 use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
 use axum::response::Response;
-use everstep_engine::{BulkReport as Report, Control};
 use everstep_model::RunId;
-use everstep_protocol::workflow::{BulkLine, BulkProgress, BulkReport, BulkRequest, BulkRun};
+use everstep_protocol::workflow::{BulkLine, BulkProgress, BulkRequest, BulkRun};
 use futures_util::stream;
 use tokio::sync::mpsc;
 
+use super::bulk_summary::Summary;
 use super::call::{Call, run_id};
-use super::control::outcome;
-use super::control_message::of_control;
 use super::list::query;
 use crate::failure::Failure;
 use crate::json::respond;
@@ -21,32 +19,37 @@ use crate::response::no_store;
 
 pub(crate) const JSON_LINES: &str = "application/x-ndjson";
 
+/// The number of lines that wait for a slow client.
+const LINES_BUFFERED: usize = 64;
+
 pub(crate) async fn bulk(call: Call) -> Result<Response, Failure> {
     let request: BulkRequest = call.request()?;
     let (runs, unreached) = runs(&call, &request).await?;
     let control = request.verb.with_rollback(request.rollback);
     let origin = call.origin(request.reason);
     let engine = call.engine().clone();
+    let mut summary = Summary::default();
     if !call.prefers(JSON_LINES) {
-        let report = engine.bulk(runs, control, origin, |_| {}).await;
-        return Ok(respond(
-            StatusCode::OK,
-            &into_report(report, control, unreached),
-        ));
+        let each = |_, id, result| summary.add(id, result, control);
+        engine.bulk(runs, control, origin, each).await;
+        let report = summary.into_report(unreached);
+        return Ok(respond(StatusCode::OK, &report));
     }
-    let (sender, receiver) = mpsc::unbounded_channel();
+    let (sender, receiver) = mpsc::channel(LINES_BUFFERED);
     // If the client disconnects, runs in flight are finished and the others are left unchanged.
     let work = async move {
-        let progress = |at: everstep_engine::BulkProgress| {
-            let _ = sender.send(line(&BulkLine::Progress(BulkProgress {
+        let each = |at: everstep_engine::BulkProgress, id, result| {
+            summary.add(id, result, control);
+            // A client that reads slowly gets fewer lines of progress.
+            let _ = sender.try_send(line(&BulkLine::Progress(BulkProgress {
                 done: at.done,
                 total: at.total,
                 refused: at.refused,
             })));
         };
-        let report = engine.bulk(runs, control, origin, progress).await;
-        let report = into_report(report, control, unreached);
-        let _ = sender.send(line(&BulkLine::Report(report)));
+        engine.bulk(runs, control, origin, each).await;
+        let report = summary.into_report(unreached);
+        let _ = sender.send(line(&BulkLine::Report(report))).await;
     };
     let lines = stream::unfold((Box::pin(work), receiver, false), |state| async move {
         let (mut work, mut receiver, mut has_ended) = state;
@@ -101,24 +104,5 @@ async fn runs(call: &Call, request: &BulkRequest) -> Result<(Vec<RunId>, Vec<Bul
         (None, None) | (Some(_), Some(_)) => Err(Failure::invalid(
             "say which runs by `ids` or by `filter`, one of them; an empty filter means all",
         )),
-    }
-}
-
-fn into_report(report: Report, control: Control, unreached: Vec<BulkRun>) -> BulkReport {
-    let changed = report.changed();
-    let runs = report.runs.into_iter().map(|(id, result)| {
-        let (done, problem) = match result {
-            Ok(done) => (Some(outcome(&done, of_control(&done, control))), None),
-            Err(error) => (None, Some(Failure::from(error).problem())),
-        };
-        BulkRun { id, done, problem }
-    });
-    let runs = runs.chain(unreached);
-    let runs: Vec<_> = runs.collect();
-    BulkReport {
-        total: runs.len(),
-        changed,
-        refused: runs.iter().filter(|run| run.problem.is_some()).count(),
-        runs,
     }
 }

@@ -22,7 +22,7 @@ pub(crate) const PARAMETERS: &[Parameter] = parameters! {
     "tag": Text, "Filter by tag.";
     "createdFrom": Time, "Only runs created at or after this time.";
     "createdBefore": Time, "Only runs created before this time.";
-    "limit": Count(1, limits::LIST_PAGE_MAX as u32), "The maximum number of runs on a page; 100 by default.";
+    "limit": Count(1, limits::LIST_PAGE_MAX as u32), "The maximum number of runs on a page; 100 by default. A page may have fewer although it has a cursor.";
     "cursor": Text, "The cursor of the previous page.";
 };
 

@@ -3,6 +3,7 @@
 
 mod audit;
 mod bulk;
+mod bulk_summary;
 mod call;
 mod control;
 mod control_message;

@@ -1,11 +1,15 @@
 //! The Rust client with keys: it needs no more rights than the same HTTP requests.
 
+use std::sync::{Arc, Mutex};
+
+use everstep::control::Control;
 use everstep::{Client, Ctx, Engine, ErrorCode, Payload, Result, Workflows};
 use everstep_protocol::access::{CreateKey, Scope};
 use everstep_protocol::client::{Call, Connection};
 use everstep_server::{Connections, Keys, Options, router};
 
 use crate::listening::listen;
+use crate::support::open;
 
 const SECRET: &str = "hunter2";
 
@@ -56,5 +60,36 @@ async fn inspecting_a_run_needs_only_the_scope_read() {
     let records = String::from_utf8(records.unwrap().body.to_vec()).unwrap();
     assert!(records.contains("step_completed"), "{records}");
     assert!(!records.contains(SECRET), "{records}");
+    engine.shutdown().await;
+}
+
+// B681
+#[tokio::test]
+async fn a_bulk_request_of_a_client_reaches_every_run_and_reports_progress() {
+    let engine = Engine::in_memory().workflows(Workflows::new().function("login", login));
+    let engine = engine.start().await.unwrap();
+    for n in 0..150 {
+        let run = engine.start_by_name("login", Payload::null());
+        run.id(format!("l-{n}")).await.unwrap();
+    }
+    let app = router(&engine, open());
+    let url = format!("http://{}", listen(app, Connections::default()).await);
+    let client = Client::connect(&url).open().unwrap();
+
+    let progress = Arc::new(Mutex::new(Vec::new()));
+    let seen = progress.clone();
+    let report = client
+        .list()
+        .workflow("login")
+        .limit(10)
+        .each(Control::Terminate)
+        .progress(move |at| seen.lock().unwrap().push((at.done, at.total)))
+        .await
+        .unwrap();
+    assert_eq!(report.runs.len(), 150);
+    assert_eq!(*progress.lock().unwrap(), [(100, 150), (150, 150)]);
+    let twice = client.each(["l-0", "l-0", "other"], Control::Delete).await;
+    let twice = twice.unwrap();
+    assert_eq!((twice.changed(), twice.refused().count()), (1, 1));
     engine.shutdown().await;
 }

@@ -14,11 +14,12 @@ use crate::directory::permissions;
 use crate::failure;
 
 /// The format that this release writes, and the newest that it opens.
-pub(crate) const FORMAT: u32 = 3;
-/// Has no shared rows and no gates. Everything else is as in [`FORMAT`].
-const WITHOUT_SHARED_ROWS: u32 = 2;
-/// Has one row for each member of a set of streams instead of pages.
-const WITHOUT_PAGES: u32 = 1;
+pub(crate) const FORMAT: u32 = 4;
+/// The oldest format that this release opens. Formats before the current one have other sets of
+/// streams; everything else in them is valid.
+const OLDEST: u32 = 1;
+/// The oldest format whose upgrade is marked as such.
+const OLDEST_UPGRADING: u32 = 2;
 
 const FILE: &str = "FORMAT";
 const PREFIX: &str = "everstep store, format ";
@@ -32,11 +33,9 @@ pub(crate) const FINISHED: &str = "";
 pub(crate) enum Mark {
     Absent,
     Unfinished,
-    /// The store has an older format, or its upgrade was interrupted. `sets` says whether the sets
-    /// of streams must be rebuilt.
-    Older {
-        sets: bool,
-    },
+    /// The store has an older format, or its upgrade was interrupted: the sets of streams must be
+    /// rebuilt.
+    Older,
     Finished,
 }
 
@@ -57,11 +56,10 @@ pub(crate) fn parse(text: &str, place: &str) -> Result<Mark, StoreError> {
     let unfinished = version.strip_suffix(CREATING);
     let upgrading = version.strip_suffix(UPGRADING);
     match unfinished.or(upgrading).unwrap_or(version).parse::<u32>() {
-        Ok(WITHOUT_PAGES..=FORMAT) if unfinished.is_some() => Ok(Mark::Unfinished),
-        Ok(WITHOUT_SHARED_ROWS | FORMAT) if upgrading.is_some() => Ok(Mark::Older { sets: true }),
-        Ok(WITHOUT_PAGES) if upgrading.is_none() => Ok(Mark::Older { sets: true }),
-        Ok(WITHOUT_SHARED_ROWS) => Ok(Mark::Older { sets: false }),
+        Ok(OLDEST..=FORMAT) if unfinished.is_some() => Ok(Mark::Unfinished),
+        Ok(OLDEST_UPGRADING..=FORMAT) if upgrading.is_some() => Ok(Mark::Older),
         Ok(FORMAT) => Ok(Mark::Finished),
+        Ok(OLDEST..FORMAT) if upgrading.is_none() => Ok(Mark::Older),
         Ok(found) if found > FORMAT => Err(StoreError::Newer {
             place: place.to_owned(),
             found,

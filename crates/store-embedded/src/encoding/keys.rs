@@ -29,6 +29,8 @@ const PRODUCER: u8 = b'p';
 const SHARED: u8 = b'z';
 const BY_WORKFLOW: u8 = b'w';
 const BY_TAG: u8 = b't';
+/// The prefix of the list of all runs.
+pub(crate) const ALL_RUNS: [u8; 1] = [b'a'];
 
 pub(crate) fn frame(stream: StreamNumber, first: RecordNumber) -> [u8; 16] {
     (u128::from(stream.0) << 64 | u128::from(first.0)).to_be_bytes()

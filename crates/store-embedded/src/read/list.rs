@@ -1,8 +1,8 @@
 //! Pages of the list of runs, newest first.
 //!
 //! A tag filter scans the list of that tag. Filters by workflow and status scan the matching lists,
-//! merged by stream number. Without any of them all heads are scanned. The other filters are
-//! applied to the rows found.
+//! merged by stream number. Without any of them the list of all runs is scanned. The other filters
+//! are applied to the rows found.
 
 use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::Arc;
@@ -17,18 +17,27 @@ use crate::failure;
 use crate::read::members;
 use crate::storage::view::View;
 
+/// The number of runs that a page compares with the filters, if its limit is smaller. This bounds
+/// the time for which a page occupies the calling thread.
+const COMPARED: usize = 1_000;
+
 pub(crate) fn page(view: &View<'_>, query: &ListQuery) -> Result<ListPage, StoreError> {
     let end = query.cursor.map_or(StreamNumber(u64::MAX), |at| at.0);
     let mut page = ListPage::default();
     let mut last = end;
-    for run in matching(view, query, end)? {
-        let (number, row) = run?;
-        if page.rows.len() >= query.limit {
+    let compared = query.limit.max(COMPARED);
+    for (index, number) in candidates(view, query, end)?.enumerate() {
+        let number = number?;
+        let row = match index < compared {
+            true => matching_run(view, query, number)?,
+            false => None,
+        };
+        if index >= compared || (row.is_some() && page.rows.len() >= query.limit) {
             page.next = Some(Cursor(last));
             break;
         }
+        page.rows.extend(row);
         last = number;
-        page.rows.push(row);
     }
     Ok(page)
 }
@@ -45,9 +54,8 @@ pub(crate) fn count(view: &View<'_>, query: &ListQuery) -> Result<Count, StoreEr
             number += members::count(view, list)?;
         }
     } else {
-        for run in matching(view, query, StreamNumber(u64::MAX))? {
-            run?;
-            number += 1;
+        for run in candidates(view, query, StreamNumber(u64::MAX))? {
+            number += u64::from(matching_run(view, query, run?)?.is_some());
         }
     }
     Ok(Count {
@@ -56,24 +64,12 @@ pub(crate) fn count(view: &View<'_>, query: &ListQuery) -> Result<Count, StoreEr
     })
 }
 
-type Numbers<'a> = Box<dyn Iterator<Item = Result<StreamNumber, StoreError>> + 'a>;
-
-/// Iterates over the runs before `end` that pass all filters, newest first.
-fn matching<'a>(
-    view: &'a View<'a>,
-    query: &'a ListQuery,
-    end: StreamNumber,
-) -> Result<impl Iterator<Item = Result<(StreamNumber, RunRow), StoreError>> + 'a, StoreError> {
-    let candidates = candidates(view, query, end)?;
-    Ok(candidates.filter_map(|number| matching_run(view, query, number).transpose()))
-}
-
+/// Returns the row of a run if it passes all filters.
 fn matching_run(
     view: &View<'_>,
     query: &ListQuery,
-    number: Result<StreamNumber, StoreError>,
-) -> Result<Option<(StreamNumber, RunRow)>, StoreError> {
-    let number = number?;
+    number: StreamNumber,
+) -> Result<Option<RunRow>, StoreError> {
     let head = match view.head_row(number) {
         Err(error) if error.is_damage() => {
             failure::log_skipped("list of runs", &error);
@@ -83,24 +79,17 @@ fn matching_run(
     };
     let run = head.and_then(|head| head.run);
     let run = run.filter(|run| query.matches(run));
-    Ok(run.map(|run| (number, Arc::unwrap_or_clone(run))))
+    Ok(run.map(Arc::unwrap_or_clone))
 }
 
-fn candidates<'a>(
-    view: &'a View<'a>,
+/// Iterates over the members of the scanned lists before `end`, newest first.
+fn candidates(
+    view: &View<'_>,
     query: &ListQuery,
     end: StreamNumber,
-) -> Result<Numbers<'a>, StoreError> {
-    if query.tag.is_none() && query.workflows.is_empty() && query.statuses.is_empty() {
-        let heads = view.snapshot.range(&view.tables.heads, ..keys::stream(end));
-        return Ok(Box::new(heads.rev().map(|row| {
-            let key = view.tables.check(row.key())?;
-            view.check("the key of a head", keys::stream_of_head(&key))
-        })));
-    }
+) -> Result<impl Iterator<Item = Result<StreamNumber, StoreError>>, StoreError> {
     let lists = lists(view, query)?.into_iter();
-    let merge = Merge::new(lists.map(|list| members::before(view, list, end)))?;
-    Ok(Box::new(merge))
+    Merge::new(lists.map(|list| members::before(view, list, end)))
 }
 
 /// Merges descending iterators that have no member in common.
@@ -140,11 +129,14 @@ impl<I: Iterator<Item = Result<StreamNumber, StoreError>>> Iterator for Merge<I>
     }
 }
 
-/// Returns the list of the tag, or the lists of all combinations of workflow and status. Each run
-/// has one status, so these lists have no member in common.
+/// Returns the list of the tag, or the lists of all combinations of workflow and status, or the list
+/// of all runs. Each run has one status, so these lists have no member in common.
 fn lists(view: &View<'_>, query: &ListQuery) -> Result<Vec<Vec<u8>>, StoreError> {
     if let Some(tag) = &query.tag {
         return Ok(vec![keys::tag(tag)]);
+    }
+    if query.workflows.is_empty() && query.statuses.is_empty() {
+        return Ok(vec![keys::ALL_RUNS.to_vec()]);
     }
     let workflows: BTreeSet<Name> = match query.workflows.as_slice() {
         [] => all_workflows(view)?,
@@ -183,3 +175,6 @@ fn all_workflows(view: &View<'_>) -> Result<BTreeSet<Name>, StoreError> {
         workflows.insert(name);
     }
 }
+
+#[cfg(test)]
+mod tests;

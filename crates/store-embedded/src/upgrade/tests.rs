@@ -60,7 +60,11 @@ async fn read(f: &Fixture<EmbeddedStore>) -> Vec<Vec<String>> {
         tag: Some("own-2700".to_owned()),
         ..by_tag.clone()
     };
-    for query in [by_status, by_tag, by_own_tag] {
+    let all = ListQuery {
+        tag: None,
+        ..by_tag.clone()
+    };
+    for query in [by_status, by_tag, by_own_tag, all] {
         let page = f.store.list(query).await.unwrap();
         found.push(page.rows.iter().map(|row| row.id.to_string()).collect());
     }
@@ -95,14 +99,14 @@ fn assert_upgraded(mark: &str, prepare: impl FnOnce(&Fixture<EmbeddedStore>)) {
         fill(&f).await;
         let before = read(&f).await;
         let counts: Vec<usize> = before.iter().map(Vec::len).collect();
-        assert_eq!(counts, [428, 1_000, 1, 600]);
+        assert_eq!(counts, [428, 1_000, 1, 3_000, 600]);
         prepare(&f);
         drop(f);
         let file = folder.path().join("FORMAT");
         fs::write(&file, mark).unwrap();
         assert_eq!(read(&open(folder.path())).await, before);
         let mark = fs::read_to_string(&file).unwrap();
-        assert_eq!(mark, "everstep store, format 3\n");
+        assert_eq!(mark, "everstep store, format 4\n");
     });
 }
 
@@ -118,13 +122,23 @@ fn a_store_in_format_1_is_upgraded() {
 }
 
 #[test]
-fn a_store_in_format_2_is_upgraded() {
-    assert_upgraded("everstep store, format 2\n", |_| {});
+fn stores_in_formats_2_and_3_are_upgraded() {
+    for format in [2, 3] {
+        assert_upgraded(&format!("everstep store, format {format}\n"), |f| {
+            let tables = &f.store.0.tables;
+            for page in 0..=page::number_of(StreamNumber(RUNS)) {
+                tables
+                    .lists
+                    .remove(keys::page(&keys::ALL_RUNS, page))
+                    .unwrap();
+            }
+        });
+    }
 }
 
 #[test]
 fn an_interrupted_upgrade_starts_again() {
-    for format in [2, 3] {
+    for format in [2, 3, 4] {
         let mark = format!("everstep store, format {format}, being upgraded\n");
         assert_upgraded(&mark, |f| write_rows_of_format_1(f, RUNS / 2));
     }

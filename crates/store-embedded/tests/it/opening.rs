@@ -85,14 +85,14 @@ fn a_folder_without_write_permission_is_refused() {
 fn a_newer_format_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     drop(open(folder.path()).unwrap());
-    fs::write(folder.path().join("FORMAT"), "everstep store, format 4\n").unwrap();
+    fs::write(folder.path().join("FORMAT"), "everstep store, format 5\n").unwrap();
     let error = open(folder.path()).unwrap_err();
     assert!(
         matches!(
             error,
             StoreError::Newer {
-                found: 4,
-                known: 3,
+                found: 5,
+                known: 4,
                 ..
             }
         ),
@@ -111,7 +111,7 @@ fn an_interrupted_creation_starts_again() {
     let f = fixture(folder.path());
     block_on(f.create("a"));
     let mark = fs::read_to_string(folder.path().join("FORMAT")).unwrap();
-    assert_eq!(mark, "everstep store, format 3\n");
+    assert_eq!(mark, "everstep store, format 4\n");
 }
 
 #[test]

@@ -147,6 +147,7 @@ pub(crate) async fn apply(
         changed: 0,
         refused: 0,
         runs: Vec::new(),
+        omitted: 0,
     };
     for ids in ids.chunks(BULK_RUNS) {
         bar.set(report.runs.len());

@@ -26,46 +26,16 @@ pub struct BulkProgress {
     pub refused: usize,
 }
 
-/// The outcome of a bulk request for each run. Every run occurs once.
-#[derive(Debug)]
-pub struct BulkReport<E = ControlError> {
-    /// The runs, in the order of the request.
-    pub runs: Vec<(RunId, Result<Done, E>)>,
-}
-
-impl<E> Default for BulkReport<E> {
-    fn default() -> Self {
-        Self { runs: Vec::new() }
-    }
-}
-
-impl<E> BulkReport<E> {
-    /// Returns the number of runs that were changed.
-    #[must_use]
-    pub fn changed(&self) -> usize {
-        let changed = |result: &Result<Done, _>| result.as_ref().is_ok_and(Done::changed);
-        self.runs
-            .iter()
-            .filter(|(_, result)| changed(result))
-            .count()
-    }
-
-    /// Returns the runs with errors.
-    pub fn refused(&self) -> impl Iterator<Item = (&RunId, &E)> {
-        let runs = self.runs.iter();
-        runs.filter_map(|(run, result)| Some((run, result.as_ref().err()?)))
-    }
-}
-
 impl Controller {
-    /// Applies a verb to many runs. A run that is named twice is processed once.
+    /// Applies a verb to many runs, and reports each outcome in the order of the runs. A run that is
+    /// named twice is processed once.
     pub(crate) async fn bulk(
         self: &Arc<Self>,
         runs: Vec<RunId>,
         control: Control,
         origin: RequestOrigin,
-        mut progress: impl FnMut(BulkProgress),
-    ) -> BulkReport {
+        mut each: impl FnMut(BulkProgress, RunId, Result<Done, ControlError>),
+    ) {
         let mut known = HashSet::new();
         let runs: Vec<RunId> = runs
             .into_iter()
@@ -83,13 +53,10 @@ impl Controller {
                 async move { (run, done.await) }
             })
             .buffered(AT_ONCE);
-        let mut report = BulkReport::default();
         while let Some((run, result)) = results.next().await {
             state.done += 1;
             state.refused += usize::from(result.is_err());
-            report.runs.push((run, result));
-            progress(state);
+            each(state, run, result);
         }
-        report
     }
 }

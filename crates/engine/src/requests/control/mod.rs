@@ -19,7 +19,7 @@ mod settle_step;
 mod terminate;
 mod verbs;
 
-pub use bulk::{BulkProgress, BulkReport};
+pub use bulk::BulkProgress;
 pub(crate) use controller::{Controller, OutboxFlush};
 pub use done::{Because, Done, Effect, RequestOrigin};
 pub use everstep_model::Control;

@@ -1,5 +1,6 @@
 //! Requests as calls of the workflow API.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use everstep_engine::{
@@ -8,10 +9,12 @@ use everstep_engine::{
     UnknownRun,
 };
 use everstep_inspect::{Overview, Why};
-use everstep_model::{Entry, ErrorCode, Payload, RecordFeed, RecordNumber, RunId, StreamNumber};
+use everstep_model::{
+    Entry, ErrorCode, Payload, RecordFeed, RecordNumber, RunId, StreamNumber, limits,
+};
 use everstep_protocol::client::{Call, segment};
 use everstep_protocol::workflow::{
-    AnswerAccepted, BulkReport as BulkAnswer, BulkRequest, CancelRequest, ControlRequest,
+    AnswerAccepted, BulkReport as BulkAnswer, BulkRequest, BulkRun, CancelRequest, ControlRequest,
     EventAnswer, EventOutcome, Filter, ForkRequest, RestartRequest, RunPage, SettleRequest,
     StartAnswer, StartRequest, WhyView,
 };
@@ -31,10 +34,39 @@ use crate::client::{
 const DEDUP_ID: HeaderName = HeaderName::from_static("idempotency-key");
 /// The header with the trace context of a start.
 const TRACE: HeaderName = HeaderName::from_static("traceparent");
+/// The number of runs in one bulk request. A listener is called after each request.
+const BULK_RUNS: usize = 100;
 /// The header with the name of the actor, for servers that do not identify callers by keys.
 const ACTOR: HeaderName = HeaderName::from_static("everstep-actor");
 
 impl HttpPort {
+    async fn page(&self, query: &ListQuery) -> Result<ListPage, ServerError> {
+        let path = format!("workflows?{}", list_query(query));
+        let page: RunPage = self.get(path).await?;
+        let next = page.cursor.map(|cursor| cursor.parse()).transpose();
+        Ok(ListPage {
+            rows: page.runs.into_iter().map(views::row).collect(),
+            next: next.map_err(|error| ServerError {
+                code: ErrorCode::InvalidOptions,
+                message: format!("{error}"),
+            })?,
+        })
+    }
+
+    /// Returns all runs that match a query, across all pages.
+    async fn listed(&self, mut query: ListQuery) -> Result<Vec<RunId>, ServerError> {
+        query.limit = limits::LIST_PAGE_MAX;
+        let mut runs = Vec::new();
+        loop {
+            let page = self.page(&query).await?;
+            runs.extend(page.rows.into_iter().map(|row| row.id));
+            match page.next {
+                Some(next) => query.cursor = Some(next),
+                None => return Ok(runs),
+            }
+        }
+    }
+
     /// The error of an event that was rejected. If the run has ended, reads its final status.
     async fn rejected(&self, run: &RunId, error: ServerError) -> SendError {
         if error.code != ErrorCode::RunFinished {
@@ -216,18 +248,7 @@ impl Port for HttpPort {
     }
 
     fn list(&self, query: ListQuery) -> Response<'_, ListPage, ReadError> {
-        Box::pin(async move {
-            let path = format!("workflows?{}", list_query(&query));
-            let page: RunPage = self.get(path).await?;
-            let next = page.cursor.map(|cursor| cursor.parse()).transpose();
-            Ok(ListPage {
-                rows: page.runs.into_iter().map(views::row).collect(),
-                next: next.map_err(|error| ServerError {
-                    code: ErrorCode::InvalidOptions,
-                    message: format!("{error}"),
-                })?,
-            })
-        })
+        Box::pin(async move { Ok(self.page(&query).await?) })
     }
 
     fn control(
@@ -298,23 +319,35 @@ impl Port for HttpPort {
         mut progress: ProgressListener,
     ) -> Response<'_, BulkReport, ControlError> {
         Box::pin(async move {
-            let (ids, filter) = match target {
-                BulkTarget::Runs(runs) => {
-                    let ids = runs.iter().map(ToString::to_string);
-                    (Some(ids.collect()), None)
-                }
-                BulkTarget::Query(query) => (None, Some(filter(&query))),
+            let ids = match target {
+                BulkTarget::Runs(runs) => runs,
+                BulkTarget::Query(query) => self.listed(query).await?,
             };
-            let request = BulkRequest {
-                verb: control.verb(),
-                ids,
-                filter,
-                reason: origin.reason,
-                rollback: matches!(control, Control::Cancel { rollback: true }),
-            };
-            let call = Call::post("bulk").json(&request).map_err(of_call)?;
-            let call = with_header(call, ACTOR, origin.by.as_deref().map(segment));
-            Ok(report(self.call(call).await?, &mut progress))
+            let mut known = HashSet::new();
+            let ids: Vec<RunId> = ids
+                .into_iter()
+                .filter(|id| known.insert(id.clone()))
+                .collect();
+            let mut report = BulkReport::default();
+            for some in ids.chunks(BULK_RUNS) {
+                let request = BulkRequest {
+                    verb: control.verb(),
+                    ids: Some(some.iter().map(ToString::to_string).collect()),
+                    filter: None,
+                    reason: origin.reason.clone(),
+                    rollback: matches!(control, Control::Cancel { rollback: true }),
+                };
+                let call = Call::post("bulk").json(&request).map_err(of_call)?;
+                let call = with_header(call, ACTOR, origin.by.as_deref().map(segment));
+                let answer: BulkAnswer = self.call(call).await?;
+                report.runs.extend(answer.runs.into_iter().map(outcome));
+                progress(BulkProgress {
+                    done: report.runs.len(),
+                    total: ids.len(),
+                    refused: report.refused().count(),
+                });
+            }
+            Ok(report)
         })
     }
 
@@ -365,24 +398,12 @@ fn list_query(query: &ListQuery) -> String {
     pairs.join("&")
 }
 
-/// Converts the outcome of each run. The server responds once, at the end, so all progress is reported here.
-fn report(answer: BulkAnswer, progress: &mut ProgressListener) -> BulkReport {
-    let total = answer.runs.len();
-    let mut refused = 0;
-    let mut report = BulkReport::default();
-    for (index, run) in answer.runs.into_iter().enumerate() {
-        let result = match (run.done, run.problem) {
-            (Some(done), _) => Ok(views::done(done)),
-            (None, Some(problem)) => Err(of_problem(problem).into()),
-            (None, None) => Err(ControlRejection::UnknownRun(UnknownRun(run.id.clone())).into()),
-        };
-        refused += usize::from(result.is_err());
-        report.runs.push((run.id, result));
-        progress(BulkProgress {
-            done: index + 1,
-            total,
-            refused,
-        });
-    }
-    report
+/// Converts the outcome of a bulk request for one run.
+fn outcome(run: BulkRun) -> (RunId, Result<Done, ControlError>) {
+    let result = match (run.done, run.problem) {
+        (Some(done), _) => Ok(views::done(done)),
+        (None, Some(problem)) => Err(of_problem(problem).into()),
+        (None, None) => Err(ControlRejection::UnknownRun(UnknownRun(run.id.clone())).into()),
+    };
+    (run.id, result)
 }

@@ -56,6 +56,28 @@ fn a_bulk_request_reports_progress_line_by_line() {
     });
 }
 
+// B681
+#[test]
+fn a_bulk_request_for_many_runs_has_a_bounded_answer() {
+    served(async |served| {
+        let starts =
+            (0..1_010).map(|n| json!({"type": "nap", "id": format!("n{n}"), "input": 9000}));
+        let starts: Vec<Value> = starts.collect();
+        for some in starts.chunks(505) {
+            let batch = json!({ "runs": some }).to_string();
+            let started = send(&served.app, "POST", "/batch", &[JSON], batch).await;
+            assert_eq!(started.status, 200, "{:?}", started.json());
+        }
+        let body = r#"{"verb":"delete","filter":{}}"#;
+        let report = served.post("/bulk", body).await.json();
+        assert_eq!(
+            (&report["total"], &report["changed"], &report["omitted"]),
+            (&json!(1_010), &json!(1_010), &json!(10))
+        );
+        assert_eq!(report["runs"].as_array().unwrap().len(), 1_000);
+    });
+}
+
 #[test]
 fn a_bulk_request_needs_ids_or_a_filter() {
     served(async |served| {
