@@ -7,7 +7,7 @@ use everstep_model::Verb;
 use tokio::runtime::Builder;
 
 use crate::arguments::GlobalOptions;
-use crate::commands::control::{Cancel, Fail, Fork, Restart, StepResult, Targets};
+use crate::commands::control::{Cancel, Edit, Fail, Fork, Restart, Skip, Targets};
 use crate::commands::{self, control};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -111,9 +111,9 @@ pub(crate) enum Command {
     )]
     RetryRollback(Targets),
     /// Complete a step without executing it
-    Skip(StepResult),
+    Skip(Skip),
     /// Set the result of a step that has none
-    Edit(StepResult),
+    Edit(Edit),
     /// Make runs, or one operation of a run, fail
     Fail(Fail),
     /// Delete runs and their journals
@@ -189,8 +189,8 @@ impl Command {
             Self::Restart(it) => block_on(it.run(&Context::new(global)?)),
             Self::Fork(it) => block_on(it.run(&Context::new(global)?)),
             Self::Fail(it) => block_on(it.run(&Context::new(global)?)),
-            Self::Skip(it) => block_on(it.run("skip", &Context::new(global)?)),
-            Self::Edit(it) => block_on(it.run("edit", &Context::new(global)?)),
+            Self::Skip(it) => block_on(it.run(&Context::new(global)?)),
+            Self::Edit(it) => block_on(it.run(&Context::new(global)?)),
         }
     }
 }

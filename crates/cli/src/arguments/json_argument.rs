@@ -1,7 +1,7 @@
 //! JSON given on the command line, in a file or on stdin.
 
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
@@ -21,19 +21,41 @@ pub(crate) struct JsonArgument {
 
 impl JsonArgument {
     pub(crate) fn read(&self) -> anyhow::Result<Payload> {
-        let text = match (&self.payload, &self.file) {
-            (Some(text), _) => text.clone(),
-            (None, Some(path)) if path.as_os_str() == "-" => {
-                let mut text = String::new();
-                std::io::stdin().read_to_string(&mut text)?;
-                text
-            }
-            (None, Some(path)) => std::fs::read_to_string(path)
-                .with_context(|| format!("cannot read {}", path.display()))?,
-            (None, None) => return Ok(Payload::null()),
-        };
-        Ok(parse_json(&text)?)
+        read(self.payload.as_deref(), self.file.as_deref())
     }
+}
+
+/// The same without a default.
+#[derive(Args, Debug)]
+#[group(required = true)]
+pub(crate) struct RequiredJson {
+    /// JSON value
+    #[arg(value_name = "JSON")]
+    payload: Option<String>,
+    /// Read the JSON value from this file, or from stdin if it is `-`
+    #[arg(long, value_name = "FILE", conflicts_with = "payload")]
+    file: Option<PathBuf>,
+}
+
+impl RequiredJson {
+    pub(crate) fn read(&self) -> anyhow::Result<Payload> {
+        read(self.payload.as_deref(), self.file.as_deref())
+    }
+}
+
+fn read(payload: Option<&str>, file: Option<&Path>) -> anyhow::Result<Payload> {
+    let text = match (payload, file) {
+        (Some(text), _) => text.to_owned(),
+        (None, Some(path)) if path.as_os_str() == "-" => {
+            let mut text = String::new();
+            std::io::stdin().read_to_string(&mut text)?;
+            text
+        }
+        (None, Some(path)) => std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read {}", path.display()))?,
+        (None, None) => return Ok(Payload::null()),
+    };
+    Ok(parse_json(&text)?)
 }
 
 pub(crate) fn parse_json(text: &str) -> Result<Payload, UsageError> {

@@ -12,6 +12,7 @@ mod command_line;
 mod configuration;
 #[cfg(unix)]
 mod confirming;
+mod controlling;
 mod dev;
 mod guides;
 mod inspecting;
@@ -25,6 +26,7 @@ mod streams;
 #[cfg(unix)]
 mod terminal;
 mod trace_export;
+mod worker;
 
 use std::process::{Command, Output};
 

@@ -76,11 +76,24 @@ pub struct ForkRequest {
     pub reason: Option<String>,
 }
 
-/// A request to skip a step or to set its result.
+/// A request to skip a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SettleRequest {
+pub struct SkipRequest {
+    /// The result of the step; `null` by default.
+    #[serde(default = "Payload::null")]
+    pub result: Payload,
+    /// The reason to record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A request to set the result of a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct EditRequest {
     /// The result of the step.
     pub result: Payload,
     /// The reason to record.
@@ -144,5 +157,13 @@ mod tests {
         let absent: RestartRequest = serde_json::from_str(r#"{"from":"a:0"}"#).unwrap();
         assert_eq!(absent.result, None);
         assert!(serde_json::from_str::<RestartRequest>(r#"{"form":"a:0"}"#).is_err());
+    }
+
+    // B631
+    #[test]
+    fn a_skipped_step_has_the_result_null_by_default_and_an_edited_one_none() {
+        let skipped: SkipRequest = serde_json::from_str("{}").unwrap();
+        assert_eq!(skipped.result, Payload::null());
+        assert!(serde_json::from_str::<EditRequest>("{}").is_err());
     }
 }

@@ -11,8 +11,8 @@ mod why;
 
 pub use bulk::{BULK_RUNS_SHOWN, BulkLine, BulkProgress, BulkReport, BulkRequest, BulkRun, Filter};
 pub use control::{
-    CancelRequest, ControlAnswer, ControlRequest, EffectWord, ForkRequest, RestartRequest,
-    SettleRequest,
+    CancelRequest, ControlAnswer, ControlRequest, EditRequest, EffectWord, ForkRequest,
+    RestartRequest, SkipRequest,
 };
 pub use event::{AnswerAccepted, EventAnswer, EventOutcome};
 pub use everstep_model::Verb;

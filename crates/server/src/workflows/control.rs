@@ -4,10 +4,9 @@
 use axum::http::StatusCode;
 use axum::response::Response;
 use everstep_engine::{Because, Control, Done, Effect, ForkRun, Revival, Settlement};
-use everstep_model::Payload;
 use everstep_protocol::workflow::{
-    CancelRequest, ControlAnswer, ControlRequest, EffectWord, ForkRequest, RestartRequest,
-    SettleRequest,
+    CancelRequest, ControlAnswer, ControlRequest, EditRequest, EffectWord, ForkRequest,
+    RestartRequest, SkipRequest,
 };
 use futures_util::future::BoxFuture;
 
@@ -83,16 +82,14 @@ pub(crate) async fn fork(call: Call) -> Result<Response, Failure> {
     Ok(respond(&done, message))
 }
 
-/// Returns the handler of a verb that gives a step a result.
-pub(crate) fn set_result(
-    settlement: fn(Payload) -> Settlement,
-) -> impl Fn(Call) -> Responding + Clone {
-    move |call| {
-        Box::pin(async move {
-            let request: SettleRequest = call.request()?;
-            settle(&call, settlement(request.result), request.reason).await
-        })
-    }
+pub(crate) async fn skip_step(call: Call) -> Result<Response, Failure> {
+    let request: SkipRequest = call.request()?;
+    settle(&call, Settlement::Skip(request.result), request.reason).await
+}
+
+pub(crate) async fn edit_step(call: Call) -> Result<Response, Failure> {
+    let request: EditRequest = call.request()?;
+    settle(&call, Settlement::Edit(request.result), request.reason).await
 }
 
 pub(crate) async fn fail_operation(call: Call) -> Result<Response, Failure> {

@@ -1,16 +1,16 @@
 //! The routes of the workflow API.
 
-use everstep_engine::{Control, Settlement};
+use everstep_engine::Control;
 use everstep_protocol::access::Scope;
 use everstep_protocol::workflow::{
     AnswerAccepted, BulkReport, BulkRequest, CancelRequest, ControlAnswer, ControlRequest,
-    EventAnswer, ForkRequest, RestartRequest, RunPage, RunView, SettleRequest, StartAnswer,
-    StartBatch, StartBatchAnswer, StartRequest, TypePage, WhyView,
+    EditRequest, EventAnswer, ForkRequest, RestartRequest, RunPage, RunView, SkipRequest,
+    StartAnswer, StartBatch, StartBatchAnswer, StartRequest, TypePage, WhyView,
 };
 use serde_json::{Map, Value};
 
 use super::call::WorkflowRoutes;
-use super::control::{self, plain, set_result};
+use super::control::{self, plain};
 use super::{audit, bulk, list, messages, show, start};
 use crate::auth::{Requirement, RunAction};
 use crate::route::Route;
@@ -119,8 +119,8 @@ fn verbs() -> Vec<Route<WorkflowRoutes>> {
         "recover", OPERATE, plain(Control::Recover), ControlRequest, "Continue a failed run where it failed";
         "retry-rollback", OPERATE, plain(Control::RetryRollback), ControlRequest, "Retry a failed rollback";
         "fail", OPERATE, plain(Control::Fail), ControlRequest, "Make a run fail";
-        "steps/{step}/skip", OPERATE, set_result(Settlement::Skip), SettleRequest, "Complete a step without running it";
-        "steps/{step}/edit", OPERATE, set_result(Settlement::Edit), SettleRequest, "Set the result of a step that has none";
+        "steps/{step}/skip", OPERATE, control::skip_step, SkipRequest, "Complete a step without running it";
+        "steps/{step}/edit", OPERATE, control::edit_step, EditRequest, "Set the result of a step that has none";
         "steps/{step}/fail", OPERATE, control::fail_operation, ControlRequest, "Make an operation that has no result fail";
     }
 }

@@ -7,5 +7,5 @@ mod single_run;
 mod targets;
 
 pub(crate) use bulk::{Cancel, Fail, Restart, apply};
-pub(crate) use single_run::{Fork, StepResult};
+pub(crate) use single_run::{Edit, Fork, Skip};
 pub(crate) use targets::Targets;

@@ -2,11 +2,11 @@
 
 use clap::Args;
 use everstep_protocol::client::segment;
-use everstep_protocol::workflow::{ForkRequest, SettleRequest};
+use everstep_protocol::workflow::{EditRequest, ForkRequest, SkipRequest};
 use serde::Serialize;
 
 use super::report::print_answer;
-use crate::arguments::{JsonArgument, parse_json, values};
+use crate::arguments::{JsonArgument, RequiredJson, parse_json, values};
 use crate::context::Context;
 use crate::exit::Exit;
 
@@ -15,10 +15,17 @@ Examples:
   everstep fork order-7 --id order-7-try
   everstep fork order-7 --from charge:0 --result '\"charge-1\"'";
 
-const STEP_EXAMPLES: &str = "\
+const SKIP_EXAMPLES: &str = "\
 Examples:
-  everstep skip order-7 notify:0 null
+  everstep skip order-7 notify:0
+  everstep skip order-7 charge:0 '\"charge-1\"' --reason 'charged by hand'
+
+`everstep show RUN` lists the steps.";
+
+const EDIT_EXAMPLES: &str = "\
+Examples:
   everstep edit order-7 charge:0 '\"charge-1\"' --reason 'charged by hand'
+  everstep edit order-7 quote:0 --file quote.json
 
 `everstep show RUN` lists the steps.";
 
@@ -55,8 +62,8 @@ impl Fork {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = STEP_EXAMPLES)]
-pub(crate) struct StepResult {
+#[command(after_help = SKIP_EXAMPLES)]
+pub(crate) struct Skip {
     /// ID of the run
     #[arg(value_parser = values::run_id)]
     run: String,
@@ -69,15 +76,40 @@ pub(crate) struct StepResult {
     reason: Option<String>,
 }
 
-impl StepResult {
-    /// Sends the request. `verb` is `skip` or `edit`.
-    pub(crate) async fn run(&self, verb: &str, context: &Context) -> anyhow::Result<Exit> {
-        let request = SettleRequest {
+impl Skip {
+    pub(crate) async fn run(&self, context: &Context) -> anyhow::Result<Exit> {
+        let request = SkipRequest {
             result: self.result.read()?,
             reason: self.reason.clone(),
         };
         let (run, step) = (segment(&self.run), segment(&self.step));
-        post(context, &format!("{run}/steps/{step}/{verb}"), &request).await
+        post(context, &format!("{run}/steps/{step}/skip"), &request).await
+    }
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EDIT_EXAMPLES)]
+pub(crate) struct Edit {
+    /// ID of the run
+    #[arg(value_parser = values::run_id)]
+    run: String,
+    /// Step, named as in `everstep show`
+    step: String,
+    #[command(flatten)]
+    result: RequiredJson,
+    /// Reason to record in the journal
+    #[arg(long)]
+    reason: Option<String>,
+}
+
+impl Edit {
+    pub(crate) async fn run(&self, context: &Context) -> anyhow::Result<Exit> {
+        let request = EditRequest {
+            result: self.result.read()?,
+            reason: self.reason.clone(),
+        };
+        let (run, step) = (segment(&self.run), segment(&self.step));
+        post(context, &format!("{run}/steps/{step}/edit"), &request).await
     }
 }
 

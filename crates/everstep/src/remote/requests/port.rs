@@ -15,8 +15,8 @@ use everstep_model::{
 use everstep_protocol::client::{Call, segment};
 use everstep_protocol::workflow::{
     AnswerAccepted, BulkReport as BulkAnswer, BulkRequest, BulkRun, CancelRequest, ControlRequest,
-    EventAnswer, EventOutcome, Filter, ForkRequest, RestartRequest, RunPage, SettleRequest,
-    StartAnswer, StartRequest, WhyView,
+    EditRequest, EventAnswer, EventOutcome, Filter, ForkRequest, RestartRequest, RunPage,
+    SkipRequest, StartAnswer, StartRequest, WhyView,
 };
 use everstep_store::{BoxFuture, ListPage, ListQuery, RunRow};
 use http::{HeaderName, Method};
@@ -278,17 +278,21 @@ impl Port for HttpPort {
                 Command::Settle(at, settlement) => {
                     let at = segment(&at.to_string());
                     let path = |verb: &str| format!("steps/{at}/{verb}");
-                    let (path, result) = match settlement {
-                        Settlement::Skip(result) => (path("skip"), result),
-                        Settlement::Edit(result) => (path("edit"), result),
+                    match settlement {
+                        Settlement::Skip(result) => {
+                            let request = SkipRequest { result, reason };
+                            self.post(&run, &path("skip"), &request, by).await
+                        }
+                        Settlement::Edit(result) => {
+                            let request = EditRequest { result, reason };
+                            self.post(&run, &path("edit"), &request, by).await
+                        }
                         Settlement::Fail(message) => {
                             let reason = Some(message);
                             let request = ControlRequest { reason };
-                            return self.post(&run, &path("fail"), &request, by).await;
+                            self.post(&run, &path("fail"), &request, by).await
                         }
-                    };
-                    let request = SettleRequest { result, reason };
-                    self.post(&run, &path, &request, by).await
+                    }
                 }
                 Command::RestartFrom { at, edited } => {
                     let request = RestartRequest {

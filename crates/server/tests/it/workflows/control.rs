@@ -88,21 +88,99 @@ fn an_ended_run_can_be_restarted_recovered_forked_and_deleted() {
     });
 }
 
+// B630
+#[test]
+fn a_rollback_is_repeated_until_it_completes_and_the_run_recovered_until_it_completes() {
+    served(async |served| {
+        served.start("fragile", "f", "7").await;
+        let run = served.wait_for_status("f", "rollback_failed").await;
+        let error = &run["rollbackError"]["message"];
+        assert_eq!(error, "step `reserve:0` could not be undone: broken");
+        let repeated = served.post("/workflows/f/retry-rollback", "").await.json();
+        assert_eq!(
+            (&repeated["changed"], &repeated["generation"]),
+            (&json!(true), &json!(2))
+        );
+        let run = served.wait_for_status("f", "failed").await;
+        assert_eq!(run["steps"][0]["status"], "undone");
+        let recovered = served.post("/workflows/f/recover", "{}").await.json();
+        assert_eq!(recovered["generation"], 3);
+        let run = served.wait_for_status("f", "completed").await;
+        assert_eq!(run["result"], 7);
+    });
+}
+
+// B630
+#[test]
+fn a_copy_runs_to_its_end_with_the_result_that_the_request_sets() {
+    served(async |served| {
+        served.start("fragile", "f", "7").await;
+        served.wait_for_status("f", "rollback_failed").await;
+        let fork = r#"{"id":"g","from":"transfer:0"}"#;
+        assert_eq!(served.post("/workflows/f/fork", fork).await.status, 200);
+        let run = served.wait_for_status("g", "completed").await;
+        assert_eq!(run["result"], 7);
+        let restart = r#"{"from":"transfer:0","result":null}"#;
+        let restarted = served.post("/workflows/g/restart", restart).await.json();
+        assert_eq!(restarted["generation"], 2);
+        let run = served.wait_for_status("g", "completed").await;
+        assert_eq!((&run["result"], &run["generation"]), (&json!(7), &json!(2)));
+    });
+}
+
+// B630
+#[test]
+fn cancelling_undoes_completed_steps_by_default() {
+    served(async |served| {
+        for (id, body, step) in [
+            ("a", "", "undone"),
+            ("b", "{}", "undone"),
+            ("c", r#"{"rollback":false}"#, "completed"),
+        ] {
+            served.start("booked", id, "null").await;
+            served.wait_for_status(id, "sleeping").await;
+            let address = format!("/workflows/{id}/cancel");
+            let cancelled = served.post(&address, body).await;
+            assert_eq!(
+                (cancelled.status.as_u16(), &cancelled.json()["changed"]),
+                (200, &json!(true))
+            );
+            let run = served.wait_for_status(id, "cancelled").await;
+            assert_eq!(run["steps"][0]["status"], step);
+        }
+    });
+}
+
+// B630, B631
 #[test]
 fn a_step_is_skipped_edited_or_failed_by_its_location() {
     served(async |served| {
-        for (verb, body, status) in [
-            ("skip", r#"{"result":"skipped"}"#, "completed"),
-            ("edit", r#"{"result":"edited"}"#, "completed"),
-            ("fail", r#"{"reason":"no"}"#, "failed"),
+        for (run, verb, body, status, result) in [
+            (
+                "a",
+                "skip",
+                r#"{"result":"skipped"}"#,
+                "completed",
+                json!("skipped"),
+            ),
+            ("b", "skip", "{}", "completed", json!(null)),
+            ("c", "skip", "", "completed", json!(null)),
+            (
+                "d",
+                "edit",
+                r#"{"result":"edited"}"#,
+                "completed",
+                json!("edited"),
+            ),
+            ("e", "fail", r#"{"reason":"no"}"#, "failed", json!(null)),
         ] {
-            served.start("slow", verb, "null").await;
+            served.start("slow", run, "null").await;
             served.test.advance(secs(1)).await;
-            let run = served.get(&format!("/workflows/{verb}")).await.json();
-            let location = run["steps"][0]["id"].as_str().unwrap().to_owned();
+            let view = served.get(&format!("/workflows/{run}")).await.json();
+            let location = view["steps"][0]["id"].as_str().unwrap().to_owned();
             assert!(location.contains('/'), "{location}");
             let address = format!(
-                "/workflows/{verb}/steps/{}/{verb}",
+                "/workflows/{run}/steps/{}/{verb}",
                 location.replace('/', "%2F")
             );
             let done = served.post(&address, body).await;
@@ -110,8 +188,15 @@ fn a_step_is_skipped_edited_or_failed_by_its_location() {
                 (done.status.as_u16(), &done.json()["changed"]),
                 (200, &json!(true))
             );
-            served.wait_for_status(verb, status).await;
+            let ended = served.wait_for_status(run, status).await;
+            assert_eq!(ended["result"], result);
         }
+    });
+}
+
+#[test]
+fn invalid_control_requests_are_rejected() {
+    served(async |served| {
         served.start("slow", "s", "null").await;
         served.test.advance(secs(1)).await;
         for (address, body, status, code) in [
@@ -128,7 +213,7 @@ fn a_step_is_skipped_edited_or_failed_by_its_location() {
                 "invalid_request",
             ),
             (
-                "/workflows/s/steps/nothing:0/skip",
+                "/workflows/s/steps/nothing:0/edit",
                 "{}",
                 400,
                 "invalid_request",

@@ -1,12 +1,14 @@
 //! A server with workflows, and helpers for requests.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Router;
 use everstep::schemars::{self, JsonSchema};
 use everstep::testing::{TestEngine, virtual_time};
 use everstep::{
-    AnyEvent, Ctx, Error, Event, Request, Result, Rpc, Workflow, Workflows, interface, secs,
+    AnyEvent, Ctx, Error, Event, Request, Result, Retry, Rpc, Workflow, Workflows, interface, secs,
 };
 use everstep_server::router;
 use serde::{Deserialize, Serialize};
@@ -65,15 +67,50 @@ async fn nap(ctx: Ctx<AnyEvent>, seconds: u64) -> Result<u64> {
 }
 
 /// Has a step inside a branch that never ends.
-async fn slow(ctx: Ctx<AnyEvent>, (): ()) -> Result<String> {
+async fn slow(ctx: Ctx<AnyEvent>, (): ()) -> Result<Option<String>> {
     let work = async |ctx: Ctx<AnyEvent>| {
         let work = || async {
             std::future::pending::<()>().await;
-            Ok::<_, Error>("worked".to_owned())
+            Ok::<_, Error>(Some("worked".to_owned()))
         };
         ctx.step("work", work).await
     };
     ctx.switch("way", "long").case("long", work).await
+}
+
+/// Has a step that can be undone, and sleeps.
+async fn booked(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
+    ctx.step("book", || async { Ok::<_, Error>(1) })
+        .undo(|_: u32| async { Ok::<_, Error>(()) })
+        .await?;
+    ctx.sleep("stay", secs(9_000)).await
+}
+
+/// Works that fail once and succeed from then on.
+#[derive(Default)]
+struct Broken {
+    transfer: AtomicBool,
+    release: AtomicBool,
+}
+
+fn repair(part: &AtomicBool) -> Result<()> {
+    match part.swap(true, Ordering::Relaxed) {
+        true => Ok(()),
+        false => Err(Error::new("broken")),
+    }
+}
+
+/// Has a step that fails once, after a step whose undo fails once.
+async fn fragile(broken: Arc<Broken>, ctx: Ctx<AnyEvent>, amount: u32) -> Result<u32> {
+    let undo = broken.clone();
+    ctx.step("reserve", || async move { Ok::<_, Error>(amount) })
+        .undo(move |_: u32| async move { repair(&undo.release) })
+        .undo_retry(Retry::none())
+        .await?;
+    ctx.step("transfer", || async { repair(&broken.transfer) })
+        .retry(Retry::none())
+        .await?;
+    Ok(amount)
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -151,12 +188,16 @@ impl Served {
 
 pub(crate) fn served(test: impl AsyncFnOnce(Served)) {
     virtual_time(async {
+        let broken = Arc::new(Broken::default());
+        let fragile = move |ctx, amount| fragile(broken.clone(), ctx, amount);
         let engine = TestEngine::builder()
             .workflows(
                 Workflows::new()
                     .workflow(Order)
                     .function("nap", nap)
                     .function("slow", slow)
+                    .function("fragile", fragile)
+                    .function("booked", booked)
                     .function("doubler", doubler)
                     .function("discreet", discreet),
             )
