@@ -157,9 +157,9 @@ impl Engine {
         journal.map(|(_, journal)| journal)
     }
 
-    /// Returns why a run makes no progress.
-    pub async fn why(&self, run: &RunId) -> Result<Why, ReadError> {
-        self.core.requests.why(run).await
+    /// Returns why a generation of a run, by default the latest, makes no progress.
+    pub async fn why(&self, run: &RunId, generation: Option<Generation>) -> Result<Why, ReadError> {
+        self.core.requests.why(run, generation).await
     }
 
     /// Returns a page of the list of runs.

@@ -55,7 +55,7 @@ pub(crate) async fn buys_a_teapot(shop: &str) -> anyhow::Result<()> {
 async fn token(shop: &Connection) -> anyhow::Result<MintedToken> {
     let request = MintToken {
         run: "teapot-1".to_owned(),
-        view: View::Full,
+        view: View::Client,
         rpcs: Vec::new(),
         events: vec!["delivered".to_owned()],
         subject: Some("customer".to_owned()),

@@ -16,8 +16,8 @@ use crate::output::{Colour, escape_controls};
     after_help = "Examples:\n  everstep why order-7\n  everstep why order-7 --json | jq .reasons"
 )]
 pub(crate) struct Why {
-    /// ID of the run
-    #[arg(value_parser = values::run_id)]
+    /// ID of the run, or of one of its generations, such as order-7@1
+    #[arg(value_parser = values::run)]
     run: String,
 }
 
@@ -51,7 +51,9 @@ pub(crate) async fn run(arguments: &Why, context: &Context) -> anyhow::Result<Ex
     if let Some(deadline) = why.deadline {
         out.line(&format!("Its deadline is {}.", local_time(deadline)))?;
     }
-    for (verb, about) in continuations(why.status) {
+    // Commands continue the latest generation.
+    let is_latest = !arguments.run.contains('@');
+    for (verb, about) in continuations(why.status).iter().filter(|_| is_latest) {
         let command = context.command(&format!("{verb} {}", arguments.run));
         out.coloured_line(Colour::Quiet, &format!("  {command}   # {about}"))?;
     }

@@ -78,6 +78,23 @@ fn a_run_is_started_shown_answered_and_awaited() {
     );
 }
 
+// B611
+#[test]
+fn an_rpc_is_answered_with_a_token_for_its_method() {
+    let mut server = server();
+    server.output(&["start", "expense", DINNER, "--id", "expense-1"]);
+    wait_for_rpc(&mut server);
+    let token = server.output(&["token", "expense-1", "--rpc", "approveExpense"]);
+    let token = token.trim();
+    let why = server.output_with_key(token, &["why", "expense-1"]);
+    assert!(why.contains("approveExpense"), "{why}");
+    let answer = r#"{"approved":true}"#;
+    let answer = ["answer", "expense-1", "approveExpense", answer];
+    server.output_with_key(token, &answer);
+    let ended = server.output_with_key(token, &["show", "expense-1", "--wait"]);
+    assert!(ended.starts_with("expense-1 is completed: "), "{ended}");
+}
+
 #[test]
 fn errors_have_exit_codes_and_remedies() {
     let server = server();

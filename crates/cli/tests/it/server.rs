@@ -101,6 +101,15 @@ impl Server {
         printed
     }
 
+    /// Returns the output of a client command that succeeds with this key or token.
+    pub(crate) fn output_with_key(&self, key: &str, arguments: &[&str]) -> String {
+        let mut command = command(arguments);
+        command.env("EVERSTEP_SERVER", &self.url);
+        let output = command.env("EVERSTEP_KEY", key).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        stdout(&output)
+    }
+
     /// Returns the JSON output of a successful client command.
     pub(crate) fn json(&self, arguments: &[&str]) -> serde_json::Value {
         let printed = self.output(&[arguments, &["--json"]].concat());

@@ -42,8 +42,12 @@ impl Requests {
         Ok((row, journal.await?))
     }
 
-    pub(crate) async fn why(&self, run: &RunId) -> Result<Why, ReadError> {
-        let RunInfo { row, overview } = self.inspect(run, None).await?;
+    pub(crate) async fn why(
+        &self,
+        run: &RunId,
+        generation: Option<Generation>,
+    ) -> Result<Why, ReadError> {
+        let RunInfo { row, overview } = self.inspect(run, generation).await?;
         // A node without the role `worker` does not know which workers exist.
         let Parts { node, workers, .. } = &*self.parts;
         let offered =

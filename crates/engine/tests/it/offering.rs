@@ -123,7 +123,7 @@ fn a_run_without_a_worker_waits_for_one() {
         let engine = world.engine();
         let started = engine.start(start("b", "1")).await.unwrap();
         assert!(started.created, "the workflow is in the catalog");
-        let why = engine.why(&started.run).await.unwrap().to_string();
+        let why = engine.why(&started.run, None).await.unwrap().to_string();
         assert!(why.contains("no live worker"), "{why}");
         let _offered = engine.offer(worker(1..=2)).await.unwrap();
         assert_eq!(ended(engine, "b").await, "2");

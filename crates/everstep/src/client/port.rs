@@ -152,7 +152,7 @@ impl Port for everstep_engine::Engine {
     }
 
     fn why<'a>(&'a self, run: &'a RunId) -> Response<'a, Why, ReadError> {
-        Box::pin(async move { Ok(self.why(run).await?) })
+        Box::pin(async move { Ok(self.why(run, None).await?) })
     }
 
     fn journal<'a>(&'a self, run: &'a RunId) -> Response<'a, Vec<Entry>, ReadError> {

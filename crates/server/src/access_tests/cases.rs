@@ -122,9 +122,17 @@ fn worker_cases() -> Vec<Case> {
 #[allow(clippy::too_many_lines, reason = "one row for each route")]
 fn workflow_cases() -> Vec<Case> {
     const OPERATORS: &[CallerKind] = &[OPERATE, ADMIN, TENANT];
+    const VIEWERS: &[CallerKind] = &[
+        READ,
+        ADMIN,
+        TENANT,
+        CallerKind::ClientToken,
+        CallerKind::FullToken,
+    ];
     const RUN_READERS: &[CallerKind] = &[READ, ADMIN, TENANT, CallerKind::FullToken];
     const SENDERS: &[CallerKind] = &[SEND, ADMIN, TENANT, CallerKind::ClientToken];
     let (get, post) = (Method::GET, Method::POST);
+    let view = |route, address| (get.clone(), route, address, VIEWERS);
     let read = |route, address| (get.clone(), route, address, RUN_READERS);
     let operate = |route, address| (post.clone(), route, address, OPERATORS);
     let send = |route, address| (post.clone(), route, address, SENDERS);
@@ -145,7 +153,8 @@ fn workflow_cases() -> Vec<Case> {
         ),
         (get.clone(), "/workflows", "/workflows", LISTERS),
         (get.clone(), "/types", "/types", LISTERS),
-        read("/workflows/{id}", "/workflows/order-7"),
+        view("/workflows/{id}", "/workflows/order-7"),
+        view("/workflows/{id}", "/workflows/order-7@2"),
         (
             Method::DELETE,
             "/workflows/{id}",
@@ -208,7 +217,7 @@ fn workflow_cases() -> Vec<Case> {
             "/bulk",
             &[OPERATE, ADMIN, TENANT, OF_OTHER_WORKFLOW, OTHER_TENANT],
         ),
-        read("/workflows/{id}/why", "/workflows/order-7/why"),
+        view("/workflows/{id}/why", "/workflows/order-7/why"),
         read("/workflows/{id}/timeline", "/workflows/order-7/timeline"),
         read("/workflows/{id}/shape", "/workflows/order-7/shape"),
         (

@@ -197,8 +197,8 @@ pub(super) struct RunTarget<'a> {
     pub(super) event_or_rpc: &'a str,
 }
 
-/// Checks an action on a run: by scopes and limits, or by a token for the current generation of the
-/// run.
+/// Checks an action on a run: by scopes and limits, or by a token for the generation that the
+/// request names, by default the current one.
 pub(super) async fn check_run(
     engine: &Engine,
     caller: &Caller,
@@ -209,9 +209,11 @@ pub(super) async fn check_run(
         check_scopes(caller, action.scopes())?;
         return check_reach(engine, caller, target.id).await;
     };
-    let is_allowed = token.run.as_str() == target.id
+    let (run, named) = run_address::parse(target.id)?;
+    let is_allowed = token.run == run
         && match action {
-            RunAction::Read => token.view == View::Full,
+            RunAction::Read => true,
+            RunAction::ReadInFull => token.view == View::Full,
             RunAction::Send => token.allows_event(target.event_or_rpc),
             RunAction::Answer => {
                 let method = method_of(engine, token, target.event_or_rpc).await?;
@@ -219,7 +221,12 @@ pub(super) async fn check_run(
             }
             RunAction::ReadRecords | RunAction::Operate | RunAction::Fork => false,
         };
-    match is_allowed && is_current(engine, token).await? {
+    let is_allowed = is_allowed
+        && match named {
+            Some(generation) => token.generation == generation,
+            None => is_current(engine, token).await?,
+        };
+    match is_allowed {
         true => Ok(()),
         false => Err(Failure::forbidden("the token does not allow this")),
     }

@@ -22,8 +22,10 @@ pub(crate) enum Requirement {
 /// What a caller can do with one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunAction {
-    /// Read the run in full.
+    /// Read the run. A token shows the fields of its view.
     Read,
+    /// Read everything that readers may see of the run.
+    ReadInFull,
     /// Read the records of the run with fields that no view has. No token allows it.
     ReadRecords,
     /// Send the event in the path parameter `name`.
@@ -40,7 +42,7 @@ impl RunAction {
     /// Returns the scopes that allow the action for the runs that a key reaches.
     pub(crate) fn scopes(self) -> &'static [Scope] {
         match self {
-            Self::Read | Self::ReadRecords => &[Scope::Read],
+            Self::Read | Self::ReadInFull | Self::ReadRecords => &[Scope::Read],
             Self::Send | Self::Answer => &[Scope::Send],
             Self::Operate => &[Scope::Operate],
             // The creator of a fork can read the content of its source.

@@ -158,14 +158,15 @@ fn requirement(requirement: Requirement) -> String {
         }
         Requirement::Run(action) => {
             let allows = match action {
-                RunAction::Read => "allows the full view",
-                RunAction::Send => "names the event",
-                RunAction::Answer => "names the method",
+                RunAction::Read => "",
+                RunAction::ReadInFull => " that allows the full view",
+                RunAction::Send => " that names the event",
+                RunAction::Answer => " that names the method",
                 RunAction::ReadRecords | RunAction::Operate | RunAction::Fork => {
                     return words(action.scopes());
                 }
             };
-            format!("{}, or a run token that {allows}", words(action.scopes()))
+            format!("{}, or a run token{allows}", words(action.scopes()))
         }
     }
 }

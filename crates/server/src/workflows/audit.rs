@@ -6,11 +6,11 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use everstep_inspect::{shape as shape_of, timeline as timeline_of, to_json_lines, to_mermaid};
 use everstep_model::{Body, Entry, Payload, RecordNumber, entry_to_json};
-use everstep_protocol::workflow::WhyView;
 use futures_util::FutureExt;
 
 use super::bulk::JSON_LINES;
 use super::call::Call;
+use super::permitted::Permitted;
 use crate::failure::Failure;
 use crate::journals::is_secret;
 use crate::json::respond;
@@ -22,14 +22,15 @@ use crate::stream_protocol::CLOSED;
 pub(crate) const MERMAID: &str = "text/vnd.mermaid";
 
 pub(crate) async fn why(call: Call) -> Result<Response, Failure> {
-    let why = call.engine().why(&call.run()?).await?;
-    let view = WhyView {
-        status: why.status,
-        sentence: why.to_string(),
-        reasons: why.reasons,
-        deadline: why.deadline,
+    let (run, named) = call.run_and_generation()?;
+    let engine = call.engine();
+    let generation = match named {
+        Some(generation) => generation,
+        None => engine.row(&run).await?.generation,
     };
-    Ok(respond(StatusCode::OK, &view))
+    let permitted = Permitted::to(&call.caller, &run, generation)?;
+    let why = engine.why(&run, Some(generation)).await?;
+    Ok(respond(StatusCode::OK, &permitted.why(why)))
 }
 
 /// Reads the journal of the generation that the path names, by default the latest.

@@ -9,6 +9,7 @@ mod control;
 mod control_message;
 mod list;
 mod messages;
+mod permitted;
 mod routes;
 mod show;
 mod start;

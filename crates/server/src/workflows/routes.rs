@@ -21,6 +21,7 @@ const OPERATE: Requirement = Requirement::Run(RunAction::Operate);
 const FORK: Requirement = Requirement::Run(RunAction::Fork);
 const READ_ALL: Requirement = Requirement::Scopes(&[Scope::Read]);
 const READ: Requirement = Requirement::Run(RunAction::Read);
+const READ_IN_FULL: Requirement = Requirement::Run(RunAction::ReadInFull);
 const RECORDS: Requirement = Requirement::Run(RunAction::ReadRecords);
 const SEND: Requirement = Requirement::Run(RunAction::Send);
 const ANSWER: Requirement = Requirement::Run(RunAction::Answer);
@@ -56,7 +57,7 @@ fn runs() -> Vec<Route<WorkflowRoutes>> {
             .parameters(list::PARAMETERS)
             .returns::<RunPage>(200, "A page of runs."),
         Route::get("/workflows/{id}", READ, show::show)
-            .summary("Read a run in full, and optionally wait until it has ended")
+            .summary("Read a run, and optionally wait until it has ended. A run token shows the fields of its view")
             .parameters(show::PARAMETERS)
             .returns::<RunView>(200, "The run."),
         Route::delete("/workflows/{id}", OPERATE, control::delete)
@@ -131,14 +132,16 @@ fn audits() -> Vec<Route<WorkflowRoutes>> {
             .summary("List the workflows that can be started, with their versions")
             .returns::<TypePage>(200, "All workflows."),
         Route::get("/workflows/{id}/why", READ, audit::why)
-            .summary("Explain why a run makes no progress")
+            .summary(
+                "Explain why a run makes no progress. A run token shows the reasons of its view",
+            )
             .returns::<WhyView>(200, "What the run waits for."),
-        Route::get("/workflows/{id}/timeline", READ, audit::timeline)
+        Route::get("/workflows/{id}/timeline", READ_IN_FULL, audit::timeline)
             .summary("Read a run's journal as an audit trail: actor, action, time and duration")
             .parameters(audit::TIMELINE_PARAMETERS)
             .returns::<Vec<Map<String, Value>>>(200, "One entry per record.")
             .or_any(bulk::JSON_LINES),
-        Route::get("/workflows/{id}/shape", READ, audit::shape)
+        Route::get("/workflows/{id}/shape", READ_IN_FULL, audit::shape)
             .summary("Read a run's structure as a Mermaid flowchart or as JSON")
             .returns::<Map<String, Value>>(200, "The structure.")
             .or_any(audit::MERMAID),

@@ -8,6 +8,7 @@ use everstep_model::{Generation, Location, Name, Payload, RunId, StepStatus, Tim
 use everstep_protocol::workflow::{RpcView, RunView, StepView, WaitKind, WaitView};
 
 use super::call::Call;
+use super::permitted::Permitted;
 use crate::failure::Failure;
 use crate::json::respond;
 use crate::parameters::{Parameter, parameters};
@@ -35,8 +36,10 @@ pub(crate) async fn show(call: Call) -> Result<Response, Failure> {
         }
     }
     let info = inspect(&call, &run, generation).await?;
+    // After waiting, the run may have a later generation than the caller may read.
+    let permitted = Permitted::to(&call.caller, &run, info.row.generation)?;
     let stream = call.stream(&info.row.id, info.row.generation);
-    Ok(respond(StatusCode::OK, &view(info, stream)))
+    Ok(respond(StatusCode::OK, &permitted.run(view(info, stream))))
 }
 
 async fn inspect(

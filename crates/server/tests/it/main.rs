@@ -22,6 +22,7 @@ mod stream_tokens;
 mod subscribing;
 mod support;
 mod telemetry;
+mod token_views;
 mod tokens;
 mod tracing_runs;
 mod waiting;
