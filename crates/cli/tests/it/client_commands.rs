@@ -123,7 +123,7 @@ fn errors_have_exit_codes_and_remedies() {
             "[event_not_accepted]",
         ),
         (
-            vec!["send", "stopped", "approval", "1"],
+            vec!["send", "stopped", "approval", APPROVAL],
             7,
             "[run_finished]",
         ),
