@@ -37,6 +37,18 @@ impl Failure {
         }
     }
 
+    /// Rejects a request to an address that has no route.
+    pub(crate) fn unknown_route() -> Self {
+        let detail = "there is no such route; `/openapi.json` lists all routes";
+        Self::new(StatusCode::NOT_FOUND, ErrorCode::NoRoute, detail)
+    }
+
+    /// Rejects a request with a method that its route does not support.
+    pub(crate) fn unknown_method() -> Self {
+        let detail = "the route does not support this method";
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, ErrorCode::NoRoute, detail)
+    }
+
     /// Converts an error of the engine.
     pub(crate) fn from_error(status: StatusCode, error: &impl CodedError) -> Self {
         if status.is_server_error() {

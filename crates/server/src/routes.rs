@@ -4,11 +4,9 @@
 use std::collections::BTreeMap;
 
 use axum::Router;
-use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
 use axum::routing::MethodRouter;
 use everstep_engine::Role;
-use everstep_model::ErrorCode;
 
 use crate::auth::{Gate, admit};
 use crate::failure::Failure;
@@ -56,19 +54,9 @@ pub(crate) fn build(services: &Services, table: Vec<Route>) -> Router {
     paths
         .into_iter()
         .fold(Router::new(), |router, (path, methods)| {
-            router.route(path, methods.fallback(unknown_method))
+            router.route(path, methods.fallback(async || Failure::unknown_method()))
         })
-        .fallback(unknown_route)
-}
-
-async fn unknown_route() -> Failure {
-    let detail = "there is no such route; `/openapi.json` lists all routes";
-    Failure::new(StatusCode::NOT_FOUND, ErrorCode::NoRoute, detail)
-}
-
-async fn unknown_method() -> Failure {
-    let detail = "the route does not support this method";
-    Failure::new(StatusCode::METHOD_NOT_ALLOWED, ErrorCode::NoRoute, detail)
+        .fallback(async || Failure::unknown_route())
 }
 
 /// Returns the routes of a node with all roles.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use axum::extract::{OriginalUri, Request, State};
-use axum::http::{Method, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::http::Method;
+use axum::response::Response;
 
 use everstep_engine::streams::FEEDS;
 
@@ -74,7 +74,7 @@ async fn dispatch(
     let StreamRoutes { server, journals } = routes;
     let public_url = server.options.public_url.as_deref();
     let Some(address) = Address::new(public_url, &original, &parts) else {
-        return Ok(StatusCode::NOT_FOUND.into_response());
+        return Err(Failure::unknown_route());
     };
     // The gate always inserts a caller, except for public addresses; without one, nothing is allowed.
     let caller = parts.extensions.get::<Caller>().cloned();
@@ -120,9 +120,6 @@ async fn dispatch(
         Method::GET => streams::get(server, request).await,
         Method::HEAD => streams::head(&server, request).await,
         Method::DELETE => streams::delete(&server, request).await,
-        _ => Err(Failure::uncoded(
-            StatusCode::METHOD_NOT_ALLOWED,
-            "a stream supports GET, PUT, POST, HEAD, DELETE and OPTIONS",
-        )),
+        _ => Err(Failure::unknown_method()),
     }
 }

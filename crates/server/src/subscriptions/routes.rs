@@ -77,7 +77,7 @@ async fn route(
             return subscriptions.unlink(&id, &decoded(path)?).await;
         }
         ["subscriptions", id, verb] => (id, Some(*verb)),
-        _ => return Ok(StatusCode::NOT_FOUND.into_response()),
+        _ => return Ok(Failure::unknown_route().into_response()),
     };
     let id = valid_id(id)?;
     // The token of a wake is only issued to a subscriber that reaches the streams.
@@ -92,7 +92,7 @@ async fn route(
         (&Method::POST, Some("claim"), _) => subscriptions.claim(&id, body).await,
         (_, Some("callback" | "ack"), Some(wake)) => subscriptions.ack(&id, wake, body).await,
         (_, Some("release"), Some(wake)) => subscriptions.release(&id, wake, body).await,
-        _ => Ok(StatusCode::METHOD_NOT_ALLOWED.into_response()),
+        _ => Ok(Failure::unknown_method().into_response()),
     }
 }
 

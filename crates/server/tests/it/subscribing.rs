@@ -262,3 +262,25 @@ async fn a_deleted_stream_loses_its_link_and_a_new_one_is_linked() {
     assert_eq!(streams[1]["path"], "events/7");
     assert_eq!(streams[1]["has_pending"], true);
 }
+
+/// B682
+#[tokio::test]
+async fn unknown_addresses_and_methods_are_answered_with_a_problem() {
+    let app = router(engine_on(&store()).await, open());
+    for (method, address, status) in [
+        ("GET", "/v1/stream/__ds/nothing", 404),
+        ("POST", "/v1/stream/__ds/subscriptions/s/claim/again", 404),
+        ("PATCH", SUBSCRIPTION, 405),
+        ("POST", "/v1/stream/__ds/subscriptions/s/nothing", 405),
+        ("PATCH", "/v1/stream/events/a", 405),
+    ] {
+        let answer = send(&app, method, address, &[JSON], "{}").await;
+        assert_eq!(answer.status, status, "{method} {address}");
+        let content_type = answer.header("content-type");
+        assert_eq!(
+            content_type, "application/problem+json",
+            "{method} {address}"
+        );
+        assert_eq!(answer.json()["code"], "no_route", "{method} {address}");
+    }
+}
