@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use crate::record::{FailureOutcome, ParentClose, TimerPurpose};
+use crate::record::{FailureOutcome, ForkReason, ParentClose, TimerPurpose};
 use crate::{
     Generation, Location, Name, Payload, RecordNumber, RpcId, RunId, RunStatus, StepStatus,
     Timestamp, TraceParent, Verb,
@@ -63,6 +63,7 @@ enum_schemas! {
     FailureOutcome = [
         Self::Retrying, Self::Exhausted, Self::Fatal, Self::TimedOut, Self::RollBack, Self::Cancelled,
     ];
+    ForkReason = [Self::Recover, Self::Restart, Self::RetryRollback, Self::Fork];
     ParentClose = [Self::Cancel, Self::Terminate, Self::Abandon];
     // Streams have timers of the purpose `Expiry`, and messages contain only timers of runs.
     TimerPurpose = [

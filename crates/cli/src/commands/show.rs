@@ -3,8 +3,11 @@
 use std::time::SystemTime;
 
 use clap::Args;
+use everstep_model::record::ForkReason;
 use everstep_model::{Failure, Timestamp};
-use everstep_protocol::workflow::{RunView, StepView, WaitKind, WaitView};
+use everstep_protocol::workflow::{
+    OriginView, RollbackView, RunView, StepView, WaitKind, WaitView,
+};
 
 use crate::arguments::values;
 use crate::context::Context;
@@ -84,6 +87,10 @@ fn print(context: &Context, run: &RunView) -> std::io::Result<()> {
     if run.generation > 1 {
         field("generation", run.generation.to_string())?;
     }
+    if let Some(origin) = &run.forked_from {
+        let (name, text) = describe_origin(origin);
+        field(name, text)?;
+    }
     field("created", relative_time(run.created_at, now))?;
     if let Some(end) = run.completed_at {
         let took = format_duration(run.created_at.until(end));
@@ -105,8 +112,62 @@ fn print(context: &Context, run: &RunView) -> std::io::Result<()> {
     if let Some(reason) = &run.reason {
         field("reason", truncate(reason))?;
     }
+    if run.execution_attempt > 1 {
+        field("attempt", describe_attempt(run))?;
+    }
+    if let Some(at) = run.no_return_at {
+        field("no return", format!("passed {}", relative_time(at, now)))?;
+    }
+    if let Some(rollback) = &run.rollback {
+        field("rollback", describe_rollback(rollback))?;
+    }
     print_steps(out, &run.steps)?;
     print_waits(context, run, now)
+}
+
+/// Returns the name and the text of the line about the journal that the run was copied from.
+fn describe_origin(origin: &OriginView) -> (&'static str, String) {
+    let (name, from) = match origin.reason {
+        ForkReason::Fork if origin.generation > 1 => {
+            ("forked", format!("{}@{}", origin.run, origin.generation))
+        }
+        ForkReason::Fork => ("forked", origin.run.to_string()),
+        ForkReason::Restart => ("restarted", format!("generation {}", origin.generation)),
+        ForkReason::Recover => ("recovered", format!("generation {}", origin.generation)),
+        ForkReason::RetryRollback => ("retried", format!("generation {}", origin.generation)),
+    };
+    let at = origin.at.as_ref().map(|at| format!(" at {at}"));
+    (
+        name,
+        escape_controls(&format!("from {from}{}", at.unwrap_or_default())),
+    )
+}
+
+fn describe_attempt(run: &RunView) -> String {
+    let attempt = format!("{} of the whole function", run.execution_attempt);
+    match run.execution_retries {
+        Some(retries) => format!("{attempt}, at most {retries} retries"),
+        None => attempt,
+    }
+}
+
+fn describe_rollback(rollback: &RollbackView) -> String {
+    let undone = match rollback.undone {
+        1 => "1 step undone".to_owned(),
+        n => format!("{n} steps undone"),
+    };
+    let Some(step) = &rollback.step else {
+        return undone;
+    };
+    let step = escape_controls(step);
+    let attempt = rollback.attempt;
+    match (&rollback.error, rollback.retry_at) {
+        (Some(error), Some(at)) => {
+            let (at, error) = (local_time(at), describe_error(error));
+            format!("{undone}, attempt {attempt} to undo `{step}` failed: {error}; retry at {at}")
+        }
+        _ => format!("{undone}, undoing `{step}` (attempt {attempt})"),
+    }
 }
 
 fn print_steps(out: &Output, steps: &[StepView]) -> std::io::Result<()> {

@@ -113,6 +113,8 @@ fn a_run_is_restarted_or_forked_from_a_step_with_another_result() {
         "fork", "p", "--id", "f", "--from", "quote:0", "--result", "50",
     ]);
     assert_eq!(end_of(&server, "f", 0)["result"], 60);
+    let shown = server.output(&["show", "f"]);
+    assert!(shown.contains("forked     from p at quote:0"), "{shown}");
     server.output(&["fork", "p", "--id", "g", "--from", "tax:0"]);
     assert_eq!(end_of(&server, "g", 0)["result"], 120);
     assert_eq!(server.json(&["show", "p"])["result"], 120);
@@ -121,6 +123,11 @@ fn a_run_is_restarted_or_forked_from_a_step_with_another_result() {
     assert_eq!(
         (&restarted["generation"], &restarted["result"]),
         (&json!(2), &json!(240))
+    );
+    let shown = server.output(&["show", "p"]);
+    assert!(
+        shown.contains("restarted  from generation 1 at quote:0"),
+        "{shown}"
     );
 }
 

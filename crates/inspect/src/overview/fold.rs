@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use everstep_model::record::{Diverged, ExecutionRetried};
+use everstep_model::record::{Diverged, ExecutionRetried, ForkedFrom};
 use everstep_model::{
     Body, Entry, Failure, Location, Name, Origin, Payload, Record, RecordNumber, RunStatus,
     StepStatus, Timestamp,
@@ -32,6 +32,8 @@ pub struct Overview {
     /// The time by which the run must end.
     pub deadline: Option<Timestamp>,
     pub created_at: Option<Timestamp>,
+    /// The journal that this one was copied from.
+    pub forked_from: Option<ForkedFrom>,
     /// The time of the last record before the end, or of the end.
     pub updated_at: Option<Timestamp>,
     /// The length of its journal: the number after the last record, dropped records included.
@@ -72,6 +74,8 @@ pub struct Overview {
     pub diverged: Option<Diverged>,
     /// The pass of the workflow function, counted from 1; 0 before `created`.
     pub execution_attempt: u32,
+    /// The number of retries of the whole function, if the start set it.
+    pub execution_retries: Option<u32>,
     /// Set while the run waits for the next pass of its function.
     pub execution_retry: Option<ExecutionRetried>,
     /// When the run passed its point of no return.

@@ -20,6 +20,8 @@ impl Overview {
         self.tags = record.tags.clone();
         self.deadline = record.deadline;
         self.created_at = Some(at.time);
+        self.forked_from = record.forked_from.clone();
+        self.execution_retries = record.execution_retries;
         self.execution_attempt = self.execution_attempt.max(1);
     }
 

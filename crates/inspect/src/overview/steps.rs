@@ -15,7 +15,7 @@ impl Overview {
             step.status = StepStatus::Running;
             step.attempts = step.attempts.max(record.attempt);
             step.sensitive |= is_sensitive;
-            step.started_at = Some(at.time);
+            step.start(at.time);
             step.completed_at = None;
             step.next_retry_at = None;
         });
@@ -24,7 +24,7 @@ impl Overview {
     pub(super) fn step_completed(&mut self, at: Stamp, record: &StepCompleted) {
         self.change_step(at, &record.location, |step| {
             step.attempts = step.attempts.max(record.attempt);
-            step.started_at = Some(record.started_at);
+            step.start(record.started_at);
             step.sensitive |= record.sensitive;
             step.succeed(StepStatus::Completed, &record.result, at.time);
         });
@@ -33,7 +33,7 @@ impl Overview {
     pub(super) fn step_failed(&mut self, at: Stamp, record: &StepFailed) {
         self.change_step(at, &record.location, |step| {
             step.attempts = step.attempts.max(record.attempt);
-            step.started_at = Some(record.started_at);
+            step.start(record.started_at);
             let status = match record.outcome {
                 FailureOutcome::Retrying => return step.back_off(&record.error, record.retry_at),
                 FailureOutcome::Exhausted => StepStatus::Exhausted,

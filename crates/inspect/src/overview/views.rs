@@ -22,6 +22,8 @@ pub struct StepView {
     pub sensitive: bool,
     /// The error of the last attempt; `None` after success.
     pub error: Option<Failure>,
+    /// The start of the first attempt that the journal knows.
+    pub first_started_at: Option<Timestamp>,
     /// The start of the last attempt.
     pub started_at: Option<Timestamp>,
     /// When the step got its outcome.
@@ -31,6 +33,11 @@ pub struct StepView {
 }
 
 impl StepView {
+    pub(super) fn start(&mut self, at: Timestamp) {
+        self.first_started_at.get_or_insert(at);
+        self.started_at = Some(at);
+    }
+
     /// Creates a step about which only its location is known.
     pub(super) fn new(location: Location) -> Self {
         Self {
@@ -40,6 +47,7 @@ impl StepView {
             result: None,
             sensitive: false,
             error: None,
+            first_started_at: None,
             started_at: None,
             completed_at: None,
             next_retry_at: None,

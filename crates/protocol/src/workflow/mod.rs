@@ -18,7 +18,7 @@ pub use event::{AnswerAccepted, EventAnswer, EventOutcome};
 pub use everstep_model::Verb;
 pub use kind::{TypePage, TypeView};
 pub use list::{RunPage, RunSummary};
-pub use run::{RpcView, RunView, StepView, WaitKind, WaitView};
+pub use run::{OriginView, RollbackView, RpcView, RunView, StepView, WaitKind, WaitView};
 pub use start::{BatchStart, STARTS_MAX, StartAnswer, StartBatch, StartBatchAnswer, StartRequest};
 pub use why::WhyView;
 

@@ -1,5 +1,6 @@
 //! `GET /workflows/{id}`: a run in detail.
 
+use everstep_model::record::ForkReason;
 use everstep_model::{Failure, Name, Payload, RpcId, RunId, RunStatus, StepStatus, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,24 @@ pub struct RunView {
     pub rollback_error: Option<Failure>,
     /// The reason given when the run was cancelled or terminated.
     pub reason: Option<String>,
+    /// Whether completed steps were undone before the run ended.
+    #[serde(default)]
+    pub rolled_back: bool,
+    /// The progress of the rollback, while the run rolls back.
+    #[serde(default)]
+    pub rollback: Option<RollbackView>,
+    /// When the run passed its point of no return. A rollback runs only internal undos from then on.
+    #[serde(default)]
+    pub no_return_at: Option<Timestamp>,
+    /// The pass of the workflow function, from 1.
+    #[serde(default)]
+    pub execution_attempt: u32,
+    /// How often the whole function is retried, if the start set it; otherwise the worker decides.
+    #[serde(default)]
+    pub execution_retries: Option<u32>,
+    /// The journal that this one was copied from, for a fork and a later generation.
+    #[serde(default)]
+    pub forked_from: Option<OriginView>,
     /// The steps, in the order of their first appearance.
     pub steps: Vec<StepView>,
     /// What the run waits for.
@@ -49,6 +68,40 @@ pub struct RunView {
     pub updated_at: Timestamp,
     /// When the run ended.
     pub completed_at: Option<Timestamp>,
+}
+
+/// The journal that a run or a later generation was copied from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OriginView {
+    /// The run that was copied.
+    pub run: RunId,
+    /// The generation that was copied.
+    pub generation: u32,
+    /// Why it was copied.
+    pub reason: ForkReason,
+    /// The operation before which the copy ends, if the request named one.
+    pub at: Option<String>,
+}
+
+/// The progress of a rollback.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RollbackView {
+    /// The number of steps that are undone.
+    pub undone: u32,
+    /// The step whose undo is in flight or will be retried; `null` between two undos.
+    pub step: Option<String>,
+    /// The last attempt of that undo, from 1; 0 between two undos.
+    pub attempt: u32,
+    /// When that attempt began.
+    pub since: Option<Timestamp>,
+    /// Why that attempt failed.
+    pub error: Option<Failure>,
+    /// When the next attempt begins.
+    pub retry_at: Option<Timestamp>,
 }
 
 /// A step of a run.
@@ -72,6 +125,9 @@ pub struct StepView {
     pub redacted: bool,
     /// Why the last attempt failed.
     pub error: Option<Failure>,
+    /// When the first attempt began.
+    #[serde(default)]
+    pub first_started_at: Option<Timestamp>,
     /// When the last attempt began.
     pub started_at: Option<Timestamp>,
     /// When the step ended.

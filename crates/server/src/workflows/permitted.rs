@@ -93,6 +93,12 @@ impl<'a> Permitted<'a> {
             input: Payload::null(),
             rollback_error: None,
             reason: None,
+            rolled_back: false,
+            rollback: None,
+            no_return_at: None,
+            execution_attempt: 0,
+            execution_retries: None,
+            forked_from: None,
             steps: Vec::new(),
             deadline: None,
         }

@@ -3,9 +3,12 @@
 use axum::http::StatusCode;
 use axum::response::Response;
 use everstep_engine::RunInfo;
-use everstep_inspect::{Overview, StepView as Step};
+use everstep_inspect::{Overview, RollbackView as Undoing, StepView as Step};
+use everstep_model::record::ForkedFrom;
 use everstep_model::{Generation, Location, Name, Payload, RunId, StepStatus, Timestamp};
-use everstep_protocol::workflow::{RpcView, RunView, StepView, WaitKind, WaitView};
+use everstep_protocol::workflow::{
+    OriginView, RollbackView, RpcView, RunView, StepView, WaitKind, WaitView,
+};
 
 use super::call::Call;
 use super::permitted::Permitted;
@@ -58,6 +61,12 @@ fn view(info: RunInfo, stream: String) -> RunView {
     RunView {
         waiting_for: waiting_for(&overview),
         rpcs: rpcs(&overview),
+        rollback: rollback(&overview),
+        rolled_back: overview.rolled_back,
+        no_return_at: overview.no_return_at,
+        execution_attempt: overview.execution_attempt,
+        execution_retries: overview.execution_retries,
+        forked_from: overview.forked_from.map(origin),
         steps: overview.steps.into_iter().map(step).collect(),
         id: row.id,
         workflow: row.workflow,
@@ -73,7 +82,8 @@ fn view(info: RunInfo, stream: String) -> RunView {
         reason: overview.reason,
         deadline: overview.deadline,
         stream,
-        created_at: overview.created_at.unwrap_or(row.created_at),
+        // From the row: the first record of a fork has the time of its original.
+        created_at: row.created_at,
         updated_at: overview.updated_at.unwrap_or(row.updated_at),
         completed_at: overview.completed_at,
     }
@@ -88,10 +98,54 @@ fn step(step: Step) -> StepView {
         result: step.result,
         redacted: step.sensitive,
         error: step.error,
+        first_started_at: step.first_started_at,
         started_at: step.started_at,
         completed_at: step.completed_at,
         next_retry_at: step.next_retry_at,
     }
+}
+
+fn origin(forked_from: ForkedFrom) -> OriginView {
+    OriginView {
+        run: forked_from.run,
+        generation: forked_from.generation.0,
+        reason: forked_from.reason,
+        at: forked_from.at.map(|at| at.to_string()),
+    }
+}
+
+fn rollback(overview: &Overview) -> Option<RollbackView> {
+    let undone = overview.steps.iter();
+    let undone = undone.filter(|step| step.status == StepStatus::Undone);
+    let mut view = RollbackView {
+        undone: u32::try_from(undone.count()).unwrap_or(u32::MAX),
+        step: None,
+        attempt: 0,
+        since: None,
+        error: None,
+        retry_at: None,
+    };
+    match overview.rollback.as_ref()? {
+        Undoing::Undoing {
+            step,
+            attempt,
+            since,
+        } => {
+            (view.step, view.attempt) = (Some(step.to_string()), *attempt);
+            view.since = Some(*since);
+        }
+        Undoing::Retrying {
+            step,
+            attempt,
+            error,
+            retry_at,
+        } => {
+            (view.step, view.attempt) = (Some(step.to_string()), *attempt);
+            (view.error, view.retry_at) = (Some(error.clone()), Some(*retry_at));
+        }
+        Undoing::Between => {}
+    }
+    Some(view)
 }
 
 fn waiting_for(overview: &Overview) -> Vec<WaitView> {

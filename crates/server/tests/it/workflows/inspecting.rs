@@ -120,3 +120,77 @@ fn a_run_has_a_why_a_timeline_and_a_shape() {
         assert!(journal.lines().count() > 2);
     });
 }
+
+// B614
+#[test]
+fn a_copy_shows_its_own_creation_and_what_it_was_copied_from() {
+    served(async |served| {
+        served.start("order", "o", "7").await;
+        let original = served.wait_for_status("o", "waiting").await;
+        assert_eq!(original["forkedFrom"], json!(null));
+        served.test.advance(secs(60)).await;
+        served.post("/workflows/o/fork", r#"{"id":"f"}"#).await;
+        let fork = served.wait_for_status("f", "waiting").await;
+        assert_ne!(fork["createdAt"], original["createdAt"]);
+        let listed = served.get("/workflows?idPrefix=f").await.json();
+        assert_eq!(fork["createdAt"], listed["runs"][0]["createdAt"]);
+        assert_eq!(
+            fork["forkedFrom"],
+            json!({"run": "o", "generation": 1, "reason": "fork", "at": null})
+        );
+        let restart = r#"{"from":"reserve:0"}"#;
+        served.post("/workflows/f/restart", restart).await;
+        let restarted = served.wait_for_status("f", "waiting").await;
+        assert_eq!(
+            restarted["forkedFrom"],
+            json!({"run": "f", "generation": 1, "reason": "restart", "at": "reserve:0"})
+        );
+    });
+}
+
+// B612
+#[test]
+fn a_run_shows_the_progress_of_its_rollback() {
+    served(async |served| {
+        served.start("voyage", "v", "null").await;
+        let run = served.wait_for_status("v", "sleeping").await;
+        assert_eq!(run["rollback"], json!(null));
+        served.post("/workflows/v/cancel", "").await;
+        served.test.advance(secs(5)).await;
+        let run = served.wait_for_status("v", "rolling_back").await;
+        let rollback = &run["rollback"];
+        assert_eq!(
+            (&rollback["undone"], &rollback["step"], &rollback["attempt"]),
+            (&json!(1), &json!("ship:0"), &json!(1))
+        );
+        assert_eq!(rollback["error"]["message"], "the ship has left");
+        assert!(rollback["retryAt"].is_string());
+        assert_eq!(run["rolledBack"], false);
+    });
+}
+
+// B613
+#[test]
+fn a_run_shows_its_passes_its_point_of_no_return_and_the_first_attempts_of_steps() {
+    served(async |served| {
+        let start = r#"{"type":"unsteady","id":"u","input":null,"executionRetries":3}"#;
+        served.post("/workflows", start).await;
+        served.wait_for_status("u", "sleeping").await;
+        let run = served.get("/workflows/u").await.json();
+        let step = &run["steps"][0];
+        assert_eq!(
+            (&step["status"], &step["attempts"]),
+            (&json!("completed"), &json!(2))
+        );
+        let (first, last) = (&step["firstStartedAt"], &step["startedAt"]);
+        assert!(first.as_str().unwrap() < last.as_str().unwrap(), "{step}");
+        assert_eq!(
+            (&run["executionAttempt"], &run["executionRetries"]),
+            (&json!(1), &json!(3))
+        );
+        assert!(run["noReturnAt"].is_string());
+        served.test.advance(secs(120)).await;
+        let run = served.wait_for_status("u", "sleeping").await;
+        assert_eq!(run["executionAttempt"], 2);
+    });
+}

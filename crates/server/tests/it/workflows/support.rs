@@ -86,6 +86,28 @@ async fn booked(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
     ctx.sleep("stay", secs(9_000)).await
 }
 
+/// Has a step whose undo fails again and again, and one whose undo succeeds.
+async fn voyage(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
+    ctx.step("ship", || async { Ok::<_, Error>(1) })
+        .undo(|_: u32| async { Err::<(), _>(Error::new("the ship has left")) })
+        .undo_retry(Retry::constant(1_000, secs(3_600)))
+        .await?;
+    ctx.step("cabin", || async { Ok::<_, Error>(2) })
+        .undo(|_: u32| async { Ok::<_, Error>(()) })
+        .await?;
+    ctx.sleep("stay", secs(9_000)).await
+}
+
+/// Has a step that fails once, passes the point of no return, and fails as a whole once.
+async fn unsteady(broken: Arc<Broken>, ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
+    ctx.step("work", || async { repair(&broken.transfer) })
+        .await?;
+    ctx.no_return();
+    ctx.sleep("rest", secs(60)).await?;
+    repair(&broken.release)?;
+    ctx.sleep("stay", secs(9_000)).await
+}
+
 /// Works that fail once and succeed from then on.
 #[derive(Default)]
 struct Broken {
@@ -190,6 +212,8 @@ pub(crate) fn served(test: impl AsyncFnOnce(Served)) {
     virtual_time(async {
         let broken = Arc::new(Broken::default());
         let fragile = move |ctx, amount| fragile(broken.clone(), ctx, amount);
+        let broken = Arc::new(Broken::default());
+        let unsteady = move |ctx, input| unsteady(broken.clone(), ctx, input);
         let engine = TestEngine::builder()
             .workflows(
                 Workflows::new()
@@ -197,6 +221,8 @@ pub(crate) fn served(test: impl AsyncFnOnce(Served)) {
                     .function("nap", nap)
                     .function("slow", slow)
                     .function("fragile", fragile)
+                    .function("unsteady", unsteady)
+                    .function("voyage", voyage)
                     .function("booked", booked)
                     .function("doubler", doubler)
                     .function("discreet", discreet),
