@@ -85,7 +85,7 @@ impl BulkRuns {
         self
     }
 
-    /// Calls `listener` after each run, or after each hundred runs of a server.
+    /// Calls `listener` for each run. A server changes a hundred runs before it reports on them.
     pub fn progress(mut self, listener: impl FnMut(BulkProgress) + Send + 'static) -> Self {
         self.progress = Box::new(listener);
         self

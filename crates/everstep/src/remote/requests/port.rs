@@ -34,7 +34,7 @@ use crate::client::{
 const DEDUP_ID: HeaderName = HeaderName::from_static("idempotency-key");
 /// The header with the trace context of a start.
 const TRACE: HeaderName = HeaderName::from_static("traceparent");
-/// The number of runs in one bulk request. A listener is called after each request.
+/// The number of runs in one bulk request. Its progress is reported when it is answered.
 const BULK_RUNS: usize = 100;
 /// The header with the name of the actor, for servers that do not identify callers by keys.
 const ACTOR: HeaderName = HeaderName::from_static("everstep-actor");
@@ -333,6 +333,7 @@ impl Port for HttpPort {
                 .filter(|id| known.insert(id.clone()))
                 .collect();
             let mut report = BulkReport::default();
+            let mut refused = 0;
             for some in ids.chunks(BULK_RUNS) {
                 let request = BulkRequest {
                     verb: control.verb(),
@@ -344,12 +345,15 @@ impl Port for HttpPort {
                 let call = Call::post("bulk").json(&request).map_err(of_call)?;
                 let call = with_header(call, ACTOR, origin.by.as_deref().map(segment));
                 let answer: BulkAnswer = self.call(call).await?;
-                report.runs.extend(answer.runs.into_iter().map(outcome));
-                progress(BulkProgress {
-                    done: report.runs.len(),
-                    total: ids.len(),
-                    refused: report.refused().count(),
-                });
+                for (run, result) in answer.runs.into_iter().map(outcome) {
+                    refused += usize::from(result.is_err());
+                    report.runs.push((run, result));
+                    progress(BulkProgress {
+                        done: report.runs.len(),
+                        total: ids.len(),
+                        refused,
+                    });
+                }
             }
             Ok(report)
         })
