@@ -88,11 +88,11 @@ impl Canonical for ASwitchWhoseValueIsNotTheSameTwice {
         // Every execution computes the choice again, but only the first durable choice counts.
         let value = if outside.is_quiet() { "first" } else { "later" };
         ctx.switch("route", value)
-            .case("first", |ctx| async move {
+            .case("first", |ctx, _| async move {
                 outside.step(&ctx, "a", 1).await?;
                 outside.step(&ctx, "b", 2).await
             })
-            .case("later", |ctx| async move {
+            .case("later", |ctx, _| async move {
                 outside.step(&ctx, "c", 3).await?;
                 outside.step(&ctx, "d", 4).await
             })

@@ -2,14 +2,26 @@
 
 use std::ops::ControlFlow;
 
+use everstep::journal::RecordNumber;
 use everstep::journal::record::ParentClose;
-use everstep::operation::RemovedKind;
+use everstep::operation::{Received, RemovedKind};
 use everstep::schemars::{self, JsonSchema};
 use everstep::testing::TestEngineBuilder;
-use everstep::{AnyEvent, Ctx, Payload, Result, Rpc, RunStatus, Workflows, hours, minutes};
-use serde::Serialize;
+use everstep::{
+    AnyEvent, Ctx, Event, Payload, Request, Result, Rpc, RunStatus, Workflows, hours, minutes,
+};
+use serde::{Deserialize, Serialize};
 
-use crate::support::{Ping, for_each_store, json, ok, output, ping, start};
+use crate::support::{Ping, Seen, for_each_store, json, ok, output, ping, start};
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Query;
+impl Event for Query {
+    const NAME: &'static str = "query";
+}
+impl Request for Query {
+    type Reply = u32;
+}
 
 #[derive(Serialize, JsonSchema)]
 struct Ask;
@@ -18,7 +30,7 @@ impl Rpc for Ask {
     type Answer = u32;
 }
 
-const KINDS: [RemovedKind; 15] = [
+const KINDS: [RemovedKind; 17] = [
     RemovedKind::Step,
     RemovedKind::Sleep,
     RemovedKind::Event,
@@ -29,12 +41,34 @@ const KINDS: [RemovedKind; 15] = [
     RemovedKind::Switch,
     RemovedKind::Child,
     RemovedKind::Send,
+    RemovedKind::Reply,
     RemovedKind::Note,
     RemovedKind::Row,
     RemovedKind::Emit,
     RemovedKind::Attribute,
     RemovedKind::Version,
+    RemovedKind::NoReturn,
 ];
+
+/// Kinds that have no name, and a version, whose location differs from those of the others.
+const WITHOUT_NAME: [RemovedKind; 8] = [
+    RemovedKind::Send,
+    RemovedKind::Reply,
+    RemovedKind::Note,
+    RemovedKind::Row,
+    RemovedKind::Emit,
+    RemovedKind::Attribute,
+    RemovedKind::NoReturn,
+    RemovedKind::Version,
+];
+
+fn received(ctx: &Ctx<AnyEvent>) -> Received<Query> {
+    Received {
+        event: Query,
+        sent_at: ctx.now(),
+        record: RecordNumber(0),
+    }
+}
 
 /// The operation that will be removed. It ends after an hour and a ping at the latest.
 async fn old(ctx: &Ctx<AnyEvent>, kind: RemovedKind) -> Result<()> {
@@ -79,7 +113,7 @@ async fn old(ctx: &Ctx<AnyEvent>, kind: RemovedKind) -> Result<()> {
                 .await?;
         }
         RemovedKind::Switch => {
-            let nap = |ctx: Ctx<AnyEvent>| async move {
+            let nap = |ctx: Ctx<AnyEvent>, _| async move {
                 ctx.step("in", || ok(())).await?;
                 ctx.sleep("in", hours(1)).await
             };
@@ -90,6 +124,7 @@ async fn old(ctx: &Ctx<AnyEvent>, kind: RemovedKind) -> Result<()> {
             child.name("old").timeout(hours(20)).await?;
         }
         RemovedKind::Send => ctx.send_by_name("nobody", "hello", Payload::null())?,
+        RemovedKind::Reply => ctx.reply(&received(ctx), &1)?,
         RemovedKind::Note => ctx.note("old"),
         RemovedKind::Row => ctx.set_row("rows", "old", &1)?,
         RemovedKind::Emit => ctx.emit("old", &1)?,
@@ -97,6 +132,7 @@ async fn old(ctx: &Ctx<AnyEvent>, kind: RemovedKind) -> Result<()> {
         RemovedKind::Version => {
             ctx.version("old", 2)?;
         }
+        RemovedKind::NoReturn => ctx.no_return(),
     }
     Ok(())
 }
@@ -227,24 +263,12 @@ fn a_new_run_records_a_mark_and_continues() {
 #[test]
 fn another_kind_at_the_location_of_a_removed_operation_is_a_divergence() {
     for kind in KINDS {
-        let other = if kind == RemovedKind::Step {
-            RemovedKind::Race
-        } else {
-            RemovedKind::Step
+        let named = [RemovedKind::Race, RemovedKind::Step];
+        let others: &[RemovedKind] = match WITHOUT_NAME.contains(&kind) {
+            true => &WITHOUT_NAME,
+            false => &named,
         };
-        // Operations without a name have another location.
-        let has_name = !matches!(
-            kind,
-            RemovedKind::Send
-                | RemovedKind::Note
-                | RemovedKind::Row
-                | RemovedKind::Emit
-                | RemovedKind::Attribute
-                | RemovedKind::Version
-        );
-        if !has_name {
-            continue;
-        }
+        let other = *others.iter().find(|other| **other != kind).unwrap();
         for_each_store(async |store| {
             let mut test = register(store.engine(), kind, None).start().await;
             start(&test).await;
@@ -284,7 +308,7 @@ async fn given_up(ctx: Ctx<AnyEvent>, is_removed: bool) -> Result<u32> {
     if is_removed {
         ctx.removed("old", RemovedKind::Switch).await?;
     } else {
-        let either = |ctx: Ctx<AnyEvent>| async move {
+        let either = |ctx: Ctx<AnyEvent>, _| async move {
             tokio::select! {
                 biased;
                 quick = ctx.step("quick", || ok(())) => quick,
@@ -368,4 +392,41 @@ fn a_child_whose_operation_was_removed_follows_its_close_policy() {
             assert_eq!(child, expected);
         });
     }
+}
+
+// B179
+#[test]
+fn a_run_that_has_passed_a_removed_point_of_no_return_stays_past_it() {
+    for_each_store(async |store| {
+        let undone: Seen<()> = Seen::new();
+        let code = |is_removed: bool| {
+            let undone = undone.clone();
+            move |ctx: Ctx<AnyEvent>, (): ()| {
+                let undone = undone.clone();
+                async move {
+                    let undo = move |()| {
+                        undone.add(());
+                        ok(())
+                    };
+                    ctx.step("hold", || ok(())).undo(undo).await?;
+                    match is_removed {
+                        true => ctx.removed("hold", RemovedKind::NoReturn).await?,
+                        false => ctx.no_return(),
+                    }
+                    ctx.event::<Ping>().await
+                }
+            }
+        };
+        let setup = store.engine();
+        let setup = setup.workflows(Workflows::new().function("w", code(false)));
+        let mut test = setup.start().await;
+        start(&test).await;
+        test.advance(minutes(1)).await;
+        test.redeploy(|setup| setup.workflows(Workflows::new().function("w", code(true))))
+            .await;
+        let run = test.run("r").await.unwrap();
+        run.cancel().await.unwrap();
+        test.reach(&run, RunStatus::Cancelled).await;
+        assert_eq!(undone.take(), []);
+    });
 }

@@ -1,5 +1,7 @@
 //! Switches: the journal records which branch the code chose.
 
+use std::fmt::Display;
+
 use everstep_model::record::SwitchChosen;
 use everstep_model::{Body, ErrorCode, Failure, Location, Name};
 
@@ -9,11 +11,14 @@ use super::earlier_passes::Remembered;
 use super::execution::Replay;
 use super::script::quoted;
 
+/// The length to which a value without a case is shortened.
+const VALUE_CHARS_MAX: usize = 64;
+
 /// A call of a switch.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct SwitchCall<'a> {
-    /// The branch that the code chooses; `None` if no case matches.
-    pub chosen: Option<&'a Name>,
+    /// The branch that the code chooses, or the value if no case fits it.
+    pub chosen: Result<&'a Name, &'a dyn Display>,
     /// All branches of the switch.
     pub offered: &'a [Name],
 }
@@ -42,8 +47,8 @@ impl Call for SwitchCall<'_> {
                 cx.diverge(&called, Self::RECORD, Self::RECORD, Some(detail));
                 return None;
             }
-            (None, None) => return Some(Err(no_case(name, self.offered))),
-            (None, Some(branch)) => {
+            (None, Err(value)) => return Some(Err(no_case(name, value, self.offered))),
+            (None, Ok(branch)) => {
                 let chosen = SwitchChosen {
                     location: called.location.clone(),
                     branch: branch.clone(),
@@ -56,12 +61,20 @@ impl Call for SwitchCall<'_> {
     }
 }
 
-fn no_case(name: &Name, offered: &[Name]) -> Failure {
+fn no_case(name: &Name, value: &dyn Display, offered: &[Name]) -> Failure {
     let mut cases = quoted(offered);
     if cases.is_empty() {
         cases.push_str("no cases");
     }
+    let value = shortened(&value.to_string());
     let message =
-        format!("switch `{name}` has no case for its value and no default; it has {cases}");
+        format!("switch `{name}` has no case for its value {value} and no default; it has {cases}");
     Failure::new(ErrorCode::NoCase, message)
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(VALUE_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or(text)),
+        None => text.to_owned(),
+    }
 }

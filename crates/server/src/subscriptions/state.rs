@@ -305,7 +305,7 @@ mod offset_text {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
 
     fn offset(next: u64) -> Offset {
@@ -315,7 +315,7 @@ pub(super) mod tests {
         }
     }
 
-    pub(in crate::subscriptions) fn subscription() -> Subscription {
+    fn subscription() -> Subscription {
         let link = Link {
             link_type: LinkType::Explicit,
             acked: START,

@@ -265,10 +265,10 @@ fn run_composed<'a>(
             Op::Switch { value, cases } => {
                 let mut switch = ctx.switch(location, value.to_string());
                 for (index, ops) in cases.iter().enumerate() {
-                    switch = switch.case(&index.to_string(), move |ctx| part(ctx, index, ops));
+                    switch = switch.case(index.to_string(), move |ctx, _| part(ctx, index, ops));
                 }
                 let (index, seen) = switch
-                    .default(|_| async { Ok((usize::MAX, Vec::new())) })
+                    .default(|_, _| async { Ok((usize::MAX, Vec::new())) })
                     .await?;
                 Seen::One(index, seen)
             }

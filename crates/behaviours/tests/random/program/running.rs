@@ -240,9 +240,9 @@ fn run_composed<'a>(
                 let name = format!("among{}", cases.len());
                 let mut switch = ctx.switch(&name, value.to_string());
                 for (index, ops) in cases.iter().enumerate() {
-                    switch = switch.case(&index.to_string(), move |ctx| part(ctx, index, ops));
+                    switch = switch.case(index.to_string(), move |ctx, _| part(ctx, index, ops));
                 }
-                let chosen = switch.default(|_| async { Ok(usize::MAX) }).await?;
+                let chosen = switch.default(|_, _| async { Ok(usize::MAX) }).await?;
                 format!("case {chosen}")
             }
             Op::TryScope(ops) => {

@@ -53,11 +53,13 @@ impl End {
             }
             RemovedKind::Switch => end_of_switch(past),
             RemovedKind::Send
+            | RemovedKind::Reply
             | RemovedKind::Note
             | RemovedKind::Row
             | RemovedKind::Emit
             | RemovedKind::Attribute
-            | RemovedKind::Version => past.lines.first().map(|(number, _)| End::Line(*number)),
+            | RemovedKind::Version
+            | RemovedKind::NoReturn => past.lines.first().map(|(number, _)| End::Line(*number)),
         };
         end.unwrap_or(End::Open)
     }

@@ -8,8 +8,8 @@ use everstep_model::{Body, Location, Name, RecordNumber};
 use crate::replay::earlier_passes::Remembered;
 use crate::replay::loops::iteration_of;
 
-/// The kind of a removed operation. Sends, notes, rows, emits and attributes have no names, so they
-/// are counted in their order.
+/// The kind of a removed operation. Sends, replies, notes, rows, emits, attributes and points of no
+/// return have no names, so they are counted in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "plain data")]
 pub enum RemovedKind {
@@ -28,11 +28,15 @@ pub enum RemovedKind {
     Loop,
     Child,
     Send,
+    /// A reply to an event. A reply that was recorded stays given.
+    Reply,
     Note,
     Row,
     Emit,
     Attribute,
     Version,
+    /// A point of no return. A run that has passed it stays past it.
+    NoReturn,
 }
 
 impl fmt::Display for RemovedKind {
@@ -56,11 +60,13 @@ impl RemovedKind {
             Self::Loop => ("loop", "loop_advanced", None),
             Self::Child => ("child", "child_started", None),
             Self::Send => ("send", "sent", Some("__sent")),
+            Self::Reply => ("reply", "replied", Some("__reply")),
             Self::Note => ("note", "note", Some("__note")),
             Self::Row => ("row", "state_changed", Some("__row")),
             Self::Emit => ("emit", "emitted", Some("__emit")),
             Self::Attribute => ("attribute", "attribute_set", Some("__attribute")),
             Self::Version => ("version", "version_chosen", None),
+            Self::NoReturn => ("point of no return", "no_return", Some("__no_return")),
         }
     }
 
@@ -109,3 +115,6 @@ fn is_iterated(body: &Body, location: &Location) -> bool {
         .and_then(|inside| iteration_of(inside, &iterations));
     inside.is_some()
 }
+
+#[cfg(test)]
+mod tests;

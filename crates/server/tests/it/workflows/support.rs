@@ -68,7 +68,7 @@ async fn nap(ctx: Ctx<AnyEvent>, seconds: u64) -> Result<u64> {
 
 /// Has a step inside a branch that never ends.
 async fn slow(ctx: Ctx<AnyEvent>, (): ()) -> Result<Option<String>> {
-    let work = async |ctx: Ctx<AnyEvent>| {
+    let work = async |ctx: Ctx<AnyEvent>, _| {
         let work = || async {
             std::future::pending::<()>().await;
             Ok::<_, Error>(Some("worked".to_owned()))
