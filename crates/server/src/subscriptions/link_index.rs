@@ -19,7 +19,8 @@ pub(super) struct LinkIndex {
 }
 
 /// A request that is about to create or append to a stream. Links to the stream are kept until it has
-/// ended, although the stream may not exist yet.
+/// ended, although the stream may not exist yet. When it ends, the stream is noted as grown: a notice
+/// from before the append could be settled while the stream is still as it was.
 pub(crate) struct Growing<'a> {
     index: &'a LinkIndex,
     path: String,
@@ -27,6 +28,9 @@ pub(crate) struct Growing<'a> {
 
 impl Drop for Growing<'_> {
     fn drop(&mut self) {
+        for id in self.index.linked_to(&self.path) {
+            self.index.grew(&id, &self.path);
+        }
         let mut growing = self.index.growing();
         if let Some(count) = growing.get_mut(&self.path) {
             *count -= 1;
@@ -193,5 +197,26 @@ impl LinkIndex {
         let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
         let matching = entries.iter().filter(|(_, entry)| filter(entry));
         matching.map(|(id, _)| id.clone()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::subscriptions::state::tests::subscription;
+
+    #[test]
+    fn a_stream_has_grown_after_an_append_although_its_notice_was_settled_meanwhile() {
+        let index = LinkIndex::default();
+        index.insert(&subscription());
+        index.link("s", "events/a");
+        let growing = index.begin_growth("events/a");
+        index.grew("s", "events/a");
+        for (path, notice) in index.grown("s", 10) {
+            index.settled("s", &path, notice);
+        }
+        assert_eq!(index.grown("s", 10), []);
+        drop(growing);
+        assert_eq!(index.grown("s", 10).len(), 1);
     }
 }

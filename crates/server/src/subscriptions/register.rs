@@ -79,8 +79,8 @@ impl Subscriptions {
     }
 
     /// Links a stream that is about to grow to the subscriptions whose pattern it matches. The link
-    /// is durable before the append, so that a crash in between does not lose the wake. The result is
-    /// kept until the stream has grown.
+    /// is durable before the append, so that a crash in between does not lose the wake. The caller keeps
+    /// the result until the stream has grown.
     pub(crate) async fn before_growth(
         &self,
         path: &StreamPath,
@@ -88,9 +88,6 @@ impl Subscriptions {
     ) -> Result<Option<Growing<'_>>, StreamError> {
         let path = path.as_str();
         let growing = self.index.begin_growth(path);
-        for id in self.index.linked_to(path) {
-            self.index.grew(&id, path);
-        }
         for id in self.index.to_be_linked_to(path) {
             let acked = match self.tail(path).await? {
                 Some(tail) => tail,
@@ -98,7 +95,6 @@ impl Subscriptions {
                 None => return Ok(growing),
             };
             self.link_glob(&id, path, acked).await?;
-            self.index.grew(&id, path);
         }
         Ok(growing)
     }

@@ -305,7 +305,7 @@ mod offset_text {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     fn offset(next: u64) -> Offset {
@@ -315,7 +315,7 @@ mod tests {
         }
     }
 
-    fn subscription() -> Subscription {
+    pub(in crate::subscriptions) fn subscription() -> Subscription {
         let link = Link {
             link_type: LinkType::Explicit,
             acked: START,
