@@ -289,5 +289,6 @@ pub fn terminated(abandoned: &[&str]) -> Terminated {
         by: None,
         reason: Some("stop".to_owned()),
         abandoned: abandoned.iter().map(|text| at(text)).collect(),
+        next_generation: None,
     }
 }

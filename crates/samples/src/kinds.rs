@@ -110,6 +110,7 @@ pub fn one_of_each() -> Vec<Record> {
             by: by.clone(),
             reason: None,
             abandoned: vec![location.clone()],
+            next_generation: Some(Generation(2)),
         }
         .into(),
         StepSkipped {

@@ -17,6 +17,8 @@ pub(crate) const NEXT_OFFSET: HeaderName = HeaderName::from_static("stream-next-
 pub(crate) const CURSOR: HeaderName = HeaderName::from_static("stream-cursor");
 pub(crate) const UP_TO_DATE: HeaderName = HeaderName::from_static("stream-up-to-date");
 pub(crate) const CLOSED: HeaderName = HeaderName::from_static("stream-closed");
+/// The generation in which the run of a journal continues. An addition to the protocol.
+pub(crate) const NEXT_GENERATION: HeaderName = HeaderName::from_static("everstep-next-generation");
 pub(crate) const SEQ: HeaderName = HeaderName::from_static("stream-seq");
 pub(crate) const TTL: HeaderName = HeaderName::from_static("stream-ttl");
 pub(crate) const EXPIRES_AT: HeaderName = HeaderName::from_static("stream-expires-at");

@@ -215,6 +215,7 @@ fn a_terminated_journal_replays_from_any_end() {
             by: None,
             reason: None,
             abandoned: Vec::new(),
+            next_generation: None,
         }
         .into();
         journal.push(last);

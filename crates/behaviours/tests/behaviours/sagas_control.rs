@@ -132,6 +132,7 @@ fn a_run_that_is_terminated_during_its_rollback_undoes_no_more() {
         by: None,
         reason: None,
         abandoned: Vec::new(),
+        next_generation: None,
     };
     CrashPoints::of(|ctx: Ctx<AnyEvent>, effects: Effects| async move {
         three_steps(&ctx, &effects).await?;

@@ -105,7 +105,7 @@ impl Streams {
             self,
             info,
             Chain::single(&head),
-            Content::Journal(render),
+            Content::Feed(render),
             from,
         )
     }

@@ -10,7 +10,7 @@ use super::content_type::ContentType;
 use super::error::StreamError;
 use super::found::StreamInfo;
 use super::handle::Streams;
-use super::read::{Content, ReadFrom, Reader, Render};
+use super::read::{Content, JournalView, ReadFrom, Reader};
 
 /// The journal of one generation of a run.
 #[derive(Clone, Debug)]
@@ -49,11 +49,23 @@ impl Streams {
         run: &RunId,
         generation: Generation,
         from: ReadFrom,
-        view: impl FnOnce(&RunRow) -> Render,
+        view: impl FnOnce(&RunRow) -> Box<dyn JournalView>,
     ) -> Result<Reader, StreamError> {
         let (head, journal) = self.journal_head(run, generation).await?;
         let content = Content::Journal(view(&journal.run));
-        Reader::open(self, journal.info, Chain::single(&head), content, from)
+        let mut reader = Reader::open(self, journal.info, Chain::single(&head), content, from)?;
+        reader.fold_earlier_records().await?;
+        Ok(reader)
+    }
+
+    /// Returns whether a run has a generation, even if a later one has superseded it.
+    pub async fn has_generation(
+        &self,
+        run: &RunId,
+        generation: Generation,
+    ) -> Result<bool, StreamError> {
+        let head = self.parts.node.generation(run, generation).await?;
+        Ok(head.is_some())
     }
 
     async fn journal_head(

@@ -38,4 +38,4 @@ pub use messages::as_json_array;
 pub(crate) use messages::messages as messages_of;
 pub use path::{InvalidPath, StreamPath};
 pub use producer::Producer;
-pub use read::{Chunk, ReadFrom, Reader, Render};
+pub use read::{Chunk, JournalView, ReadFrom, Reader, Render};

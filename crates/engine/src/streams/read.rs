@@ -18,6 +18,9 @@ use crate::observers::Watch;
 /// The maximum number of records read for one chunk, even if their messages are small.
 const RECORDS_MAX: usize = 16_384;
 
+/// The number of earlier records that are read at once for a view that depends on them.
+const EARLIER_RECORDS: usize = 1_000;
+
 /// Where a reader begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "plain data")]
@@ -43,20 +46,30 @@ pub struct Chunk {
     pub closed: bool,
 }
 
-/// Renders a record of a journal as messages, or as none.
+/// Renders a record of a feed as messages, or as none.
 pub type Render = Arc<dyn Fn(&Entry) -> Vec<Bytes> + Send + Sync>;
+
+/// A view of a journal: folds its records in order, and renders what follows from each.
+pub trait JournalView: Send + Sync {
+    /// Returns the messages of the next record.
+    fn fold(&mut self, entry: &Entry) -> Vec<Bytes>;
+
+    /// Whether messages depend on earlier records too. A reader that begins later folds those first.
+    fn depends_on_earlier_records(&self) -> bool;
+}
 
 /// How records become messages.
 pub(super) enum Content {
     Messages,
-    /// A view of a journal.
-    Journal(Render),
+    Feed(Render),
+    Journal(Box<dyn JournalView>),
 }
 
 impl Content {
-    fn messages(&self, entry: Entry) -> Vec<Bytes> {
+    fn messages(&mut self, entry: Entry) -> Vec<Bytes> {
         match self {
-            Self::Journal(render) => render(&entry),
+            Self::Feed(render) => render(&entry),
+            Self::Journal(view) => view.fold(&entry),
             Self::Messages => match entry.record.body {
                 Body::Data(data) => vec![data.bytes],
                 _ => Vec::new(),
@@ -166,6 +179,36 @@ impl Reader {
         })
     }
 
+    /// Folds the records before the position of the reader, if its view depends on them.
+    pub(super) async fn fold_earlier_records(&mut self) -> Result<(), StreamError> {
+        let Content::Journal(view) = &mut self.content else {
+            return Ok(());
+        };
+        if !view.depends_on_earlier_records() {
+            return Ok(());
+        }
+        let mut from = RecordNumber(0);
+        while from < self.next {
+            let request = ReadRequest {
+                stream: self.info.number,
+                from,
+                limit: EARLIER_RECORDS,
+                bytes: usize::MAX,
+            };
+            let page = self.streams.parts.node.store.read(request).await?;
+            let page = page.ok_or(StreamError::Missing)?;
+            let Some(last) = page.entries.last() else {
+                return Ok(());
+            };
+            from = last.number.plus(1);
+            let earlier = page.entries.iter();
+            for entry in earlier.take_while(|entry| entry.number < self.next) {
+                view.fold(entry);
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the properties of the stream when it was opened.
     #[must_use]
     pub fn info(&self) -> &StreamInfo {
@@ -214,8 +257,9 @@ impl Reader {
     /// Distinguishes a closed stream from one that was deleted while it had forks, which closes it
     /// too.
     async fn check_kept(&self) -> Result<(), StreamError> {
-        if matches!(self.content, Content::Journal(_)) {
-            return Ok(());
+        match self.content {
+            Content::Messages => {}
+            Content::Feed(_) | Content::Journal(_) => return Ok(()),
         }
         match self.streams.row_of(self.info.number).await? {
             Some(row) if !row.deleted => Ok(()),

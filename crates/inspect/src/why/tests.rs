@@ -226,6 +226,7 @@ fn a_failed_run_names_its_error_and_the_operations_that_caused_it() {
         by: None,
         reason: Some("too late".to_owned()),
         abandoned: Vec::new(),
+        next_generation: None,
     };
     check(
         [terminated.into()],

@@ -3,6 +3,7 @@
 use super::StepSoFar;
 use crate::codec::records;
 use crate::failure::Failure;
+use crate::id::Generation;
 use crate::location::Location;
 use crate::payload::Payload;
 
@@ -33,6 +34,10 @@ records! {
         /// Steps that were still in flight.
         #[serde(default)]
         pub abandoned: Vec<Location>,
+    } + {
+        /// The generation in which the run continues, if it was terminated in order to be restarted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub next_generation: Option<Generation>,
     }
 
     /// An operator skipped a step.

@@ -105,7 +105,7 @@ record_kinds! {
     PauseRequested = 6, "pause_requested", Inbox, Outside, run, free, still, (), [by reason];
     ResumeRequested = 7, "resume_requested", Inbox, Outside, run, free, still, (), [by];
     CancelRequested = 8, "cancel_requested", Inbox, Outside, run, free, still, (), [by reason rollback];
-    Terminated = 9, "terminated", Inbox, Outside, run, free, forward, (), [by reason abandoned];
+    Terminated = 9, "terminated", Inbox, Outside, run, free, forward, (), [by reason abandoned nextGeneration];
     StepSkipped = 10, "step_skipped", Inbox, Outside, at, free, still, (result), [stepId result by soFar];
     StepEdited = 11, "step_edited", Inbox, Outside, at, free, still, (result), [stepId result by soFar];
     ForcedFailure = 12, "forced_failure", Inbox, Outside, maybe, free, still, (), [id error by soFar], boxed;

@@ -12,7 +12,7 @@ use super::view::View;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MintToken {
-    /// The run that the token gives access to, in its current generation.
+    /// The run that the token gives access to, from its current generation on.
     pub run: String,
     /// The view that the token gives access to.
     #[serde(default = "client")]

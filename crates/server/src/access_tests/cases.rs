@@ -23,7 +23,7 @@ pub(super) enum CallerKind {
     /// A token whose key was revoked.
     TokenOfRevokedKey,
     TokenOfOtherRun,
-    TokenOfOldGeneration,
+    TokenOfLaterGeneration,
     /// A token for the run, its view `client`, the event `note` and the rpc `approve`.
     ClientToken,
     /// A token for the run and its view `full`, without events and rpcs.
@@ -52,7 +52,7 @@ pub(super) const ALL_CALLERS: [CallerKind; 22] = [
     CallerKind::ExpiredToken,
     CallerKind::TokenOfRevokedKey,
     CallerKind::TokenOfOtherRun,
-    CallerKind::TokenOfOldGeneration,
+    CallerKind::TokenOfLaterGeneration,
     CallerKind::ClientToken,
     CallerKind::FullToken,
     CallerKind::StreamToken,

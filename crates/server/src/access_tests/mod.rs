@@ -168,7 +168,7 @@ impl World {
             CallerKind::TokenOfOtherRun => {
                 signed(|token| token.run = RunId::new("order-8").unwrap())
             }
-            CallerKind::TokenOfOldGeneration => signed(|token| token.generation = Generation(1)),
+            CallerKind::TokenOfLaterGeneration => signed(|token| token.generation = Generation(3)),
             CallerKind::ClientToken => signed(|_| {}),
             CallerKind::FullToken => signed(|token| {
                 token.view = View::Full;

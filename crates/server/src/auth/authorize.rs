@@ -223,8 +223,8 @@ pub(super) async fn check_run(
         };
     let is_allowed = is_allowed
         && match named {
-            Some(generation) => token.generation == generation,
-            None => is_current(engine, token).await?,
+            Some(generation) => token.is_for(&run, generation),
+            None => reaches_current(engine, token).await?,
         };
     match is_allowed {
         true => Ok(()),
@@ -232,10 +232,10 @@ pub(super) async fn check_run(
     }
 }
 
-/// Returns whether the token is for the current generation of the run.
-async fn is_current(engine: &Engine, token: &RunToken) -> Result<bool, Failure> {
+/// Returns whether the token is good for the current generation of the run.
+async fn reaches_current(engine: &Engine, token: &RunToken) -> Result<bool, Failure> {
     match engine.row(&token.run).await {
-        Ok(row) => Ok(row.generation == token.generation),
+        Ok(row) => Ok(token.is_for(&row.id, row.generation)),
         Err(ReadError::UnknownRun(_)) => Ok(false),
         Err(error) => Err(error.into()),
     }

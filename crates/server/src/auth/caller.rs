@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_valid_for_one_run_one_generation_and_what_it_names() {
+    fn a_token_is_valid_for_one_run_from_its_generation_on_and_what_it_names() {
         let caller = Caller::with_run_token(RunToken {
             run: run("a"),
             generation: Generation(2),
@@ -251,6 +251,7 @@ mod tests {
         });
         let (a, now, before) = (run("a"), Generation(2), Generation::FIRST);
         assert_eq!(caller.view_of(&a, now), Some(View::Client));
+        assert_eq!(caller.view_of(&a, now.next()), Some(View::Client));
         assert_eq!(caller.view_of(&a, before), None);
         assert_eq!(caller.view_of(&run("b"), now), None);
         assert!(caller.may_send(&a, now, "note") && !caller.may_send(&a, now, "approve"));

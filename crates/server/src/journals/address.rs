@@ -5,6 +5,7 @@ use everstep_engine::streams::StreamError;
 use everstep_model::{ErrorCode, Generation, RunId, StreamName};
 use everstep_protocol::access::View;
 
+use super::views::Audience;
 use crate::auth::Caller;
 use crate::failure::Failure;
 
@@ -27,8 +28,18 @@ impl JournalAddress {
         Ok(Self { run, generation })
     }
 
-    /// Returns the requested view, or the view that the caller may have if none is requested.
-    pub(super) fn view(&self, caller: &Caller, query: &str) -> Result<View, Failure> {
+    /// Returns what the caller sees in the requested view, or in the one that it may have if none is
+    /// requested.
+    pub(super) fn audience(&self, caller: &Caller, query: &str) -> Result<Audience, Failure> {
+        let view = self.view(caller, query)?;
+        let token = caller.token().filter(|_| view == View::Client);
+        Ok(Audience {
+            view,
+            methods: token.map(|token| token.rpcs.iter().cloned().collect()),
+        })
+    }
+
+    fn view(&self, caller: &Caller, query: &str) -> Result<View, Failure> {
         let allowed = caller.view_of(&self.run, self.generation);
         let allowed =
             allowed.ok_or_else(|| Failure::forbidden("the caller may not read this journal"))?;

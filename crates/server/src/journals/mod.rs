@@ -13,7 +13,7 @@ mod views;
 
 pub(crate) use feed::{dispatch as dispatch_feed, renderer as feed_renderer};
 pub(crate) use request::Journals;
-pub(crate) use views::is_secret;
+pub(crate) use views::{is_secret, without_origin};
 
 /// Returns the numbers of events and answers in an append. `None` if the body is rejected.
 #[cfg(test)]

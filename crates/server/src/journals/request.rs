@@ -10,6 +10,7 @@ use super::address::{JournalAddress, reserved};
 use super::append::Appender;
 use super::views;
 use crate::failure::Failure;
+use crate::stream_protocol as names;
 use crate::streams::query::Query;
 use crate::streams::{Reading, StreamRequest, StreamServer, respond_to_read, respond_with_info};
 
@@ -37,7 +38,8 @@ impl Journals {
             Method::HEAD => {
                 let JournalAddress { run, generation } = &address;
                 let journal = self.server.streams.journal(run, *generation).await?;
-                Ok(respond_with_info(&journal.info))
+                let response = respond_with_info(&journal.info);
+                self.with_next_generation(&address, response).await
             }
             _ => {
                 let appender = Appender {
@@ -51,22 +53,38 @@ impl Journals {
         }
     }
 
+    /// Names the next generation of the run, if it has one.
+    async fn with_next_generation(
+        &self,
+        address: &JournalAddress,
+        mut response: Response,
+    ) -> Result<Response, Failure> {
+        let next = address.generation.next();
+        let streams = &self.server.streams;
+        if streams.has_generation(&address.run, next).await? {
+            let headers = response.headers_mut();
+            headers.insert(names::NEXT_GENERATION, next.0.into());
+        }
+        Ok(response)
+    }
+
     async fn read(
         &self,
         address: &JournalAddress,
         request: StreamRequest,
     ) -> Result<Response, Failure> {
         let query = Query::parse(&request.query)?;
-        let view = address.view(&request.caller, &request.query)?;
+        let audience = address.audience(&request.caller, &request.query)?;
         let JournalAddress { run, generation } = address;
-        let render = |row: &_| views::render(view, row);
+        let view = |row: &_| views::of(&audience, row);
         let streams = &self.server.streams;
-        let reader = streams.read_journal(run, *generation, query.from, render);
+        let reader = streams.read_journal(run, *generation, query.from, view);
         let reading = Reading {
             reader: reader.await?,
             query,
-            view: Some(view),
+            view: Some(audience.tag()),
         };
-        respond_to_read(self.server.clone(), reading, request).await
+        let response = respond_to_read(self.server.clone(), reading, request).await?;
+        self.with_next_generation(address, response).await
     }
 }

@@ -6,7 +6,6 @@ use std::time::Duration;
 use axum::http::{HeaderMap, header};
 use everstep_engine::streams::{Chunk, StreamInfo};
 use everstep_model::{Offset, Timestamp};
-use everstep_protocol::access::View;
 
 /// The epoch of cursors: 2024-10-09T00:00:00Z.
 const EPOCH_MILLIS: u64 = 1_728_432_000_000;
@@ -29,14 +28,14 @@ pub(crate) fn cursor(now: Timestamp, given: Option<u64>, random: u64) -> u64 {
 
 /// Returns the tag of a read: the stream, the range of offsets, and whether the stream ended. The
 /// stream number distinguishes streams that had the same path one after the other. The tag of a
-/// journal includes the view.
-pub(crate) fn etag(info: &StreamInfo, view: Option<View>, from: Offset, chunk: &Chunk) -> String {
+/// journal identifies the view too.
+pub(crate) fn etag(info: &StreamInfo, view: Option<&str>, from: Offset, chunk: &Chunk) -> String {
     let end = match (chunk.closed, chunk.up_to_date) {
         (true, _) => "c",
         (false, true) => "u",
         (false, false) => "p",
     };
-    let view = view.map_or("", View::as_str);
+    let view = view.unwrap_or_default();
     format!("\"{}{view}.{}.{}.{end}\"", info.number, from, chunk.next)
 }
 

@@ -77,11 +77,11 @@ async fn read(
     if reading.query.from == ReadFrom::Tail {
         return Ok(reply.caching("no-store").body(body()));
     }
-    let cached = match reading.view {
+    let cached = match &reading.view {
         None => CACHED,
         Some(_) => CACHED_VIEW,
     };
-    let etag = etag(reader.info(), reading.view, from, &chunk);
+    let etag = etag(reader.info(), reading.view.as_deref(), from, &chunk);
     if matches(headers, &etag) {
         let unchanged = Reply::new(StatusCode::NOT_MODIFIED).after(&chunk);
         return Ok(unchanged.with(header::ETAG, etag).caching(cached).empty());
@@ -120,10 +120,13 @@ async fn long_poll(
     }
     let content_type = &reader.info().content_type;
     // Shared caches must not store journals.
-    let caching = view.map(|_| "private");
+    let caching = view.as_ref().map(|_| "private");
     Ok(reply(StatusCode::OK)
         .with_some(header::CACHE_CONTROL, caching)
         .with(header::CONTENT_TYPE, content_type)
-        .with(header::ETAG, etag(reader.info(), view, from, &chunk))
+        .with(
+            header::ETAG,
+            etag(reader.info(), view.as_deref(), from, &chunk),
+        )
         .body(body_of(&chunk.messages, content_type)))
 }

@@ -8,7 +8,6 @@ use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri, header};
 use everstep_engine::streams::{Reader, StreamError, StreamPath, Streams};
-use everstep_protocol::access::View;
 use percent_encoding::percent_decode_str;
 
 use super::query::Query;
@@ -34,8 +33,8 @@ pub(crate) struct StreamServer {
 pub(crate) struct Reading {
     pub(crate) reader: Reader,
     pub(crate) query: Query,
-    /// The view of a journal. `None` for a user's stream.
-    pub(crate) view: Option<View>,
+    /// What identifies the view of a journal. `None` for a user's stream.
+    pub(crate) view: Option<String>,
 }
 
 /// A request about a user's stream or a journal.

@@ -45,8 +45,8 @@ pub(crate) struct Call {
     closing: Closing,
     /// The name under which the journal records the request.
     pub(super) by: Option<String>,
-    /// The only generation of the run that the caller may change, if it has a run token. The run may
-    /// begin another generation concurrently.
+    /// The generation of the run when the request was received, if the caller has a run token. What such
+    /// a caller does applies to no later one, because the run may begin another generation concurrently.
     pub(super) generation: Option<Generation>,
     body: Bytes,
 }
@@ -69,7 +69,11 @@ impl FromRequest<WorkflowRoutes> for Call {
             true => actor(&parts.headers),
             false => caller.name().map(str::to_owned),
         };
-        let generation = caller.token().map(|token| token.generation);
+        // Before the body is read, which may take long.
+        let generation = match caller.token() {
+            Some(token) => Some(routes.engine.row(&token.run).await?.generation),
+            None => None,
+        };
         Ok(Self {
             routes: routes.clone(),
             query: parts.uri.query().unwrap_or_default().to_owned(),

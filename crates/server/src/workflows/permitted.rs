@@ -1,12 +1,13 @@
 //! What callers see of a run: keys show everything, and a run token shows the fields of its view.
 
 use everstep_inspect::{Reason, Why};
-use everstep_model::{Failure as RunFailure, Generation, Name, Payload, RunId};
+use everstep_model::{Generation, Name, Payload, RunId};
 use everstep_protocol::access::View;
 use everstep_protocol::workflow::{RunView, WaitKind, WhyView};
 
 use crate::auth::Caller;
 use crate::failure::Failure;
+use crate::journals::without_origin;
 
 /// The right of a caller to read one generation of a run.
 pub(super) struct Permitted<'a> {
@@ -123,15 +124,6 @@ impl<'a> Permitted<'a> {
     fn may_answer(&self, method: &Name) -> bool {
         let method = method.as_str();
         self.caller.may_answer(&self.run, self.generation, method)
-    }
-}
-
-/// Removes from an error what is meant for developers.
-fn without_origin(error: RunFailure) -> RunFailure {
-    RunFailure {
-        stack: None,
-        cause: None,
-        ..error
     }
 }
 

@@ -192,7 +192,8 @@ fn a_token_reads_the_generation_that_it_is_for_by_its_address() {
         for (path, status) in [
             ("/workflows/mine@1", 200),
             ("/workflows/mine@1/why", 200),
-            ("/workflows/mine@2", 403),
+            // The token is good for generations to come.
+            ("/workflows/mine@2", 404),
             ("/workflows/lost@1", 403),
             ("/workflows/mine@1/timeline", 403),
             ("/workflows/mine/shape", 403),
@@ -203,5 +204,40 @@ fn a_token_reads_the_generation_that_it_is_for_by_its_address() {
         for path in ["/workflows/mine@1/timeline", "/workflows/mine/shape"] {
             assert_eq!(site.get(&full, path).await.status, 200, "{path}");
         }
+    });
+}
+
+// B763
+#[test]
+fn the_stream_of_a_client_token_shows_the_rpcs_of_its_methods() {
+    with_site(async |site| {
+        let token = site.token("mine", "client").await;
+        let path = "/v1/stream/workflows/mine?view=client&offset=-1";
+        let methods = |page: &Response| {
+            let page = page.json();
+            let changes = page.as_array().unwrap().iter();
+            let asked = changes.filter(|it| it["type"] == "rpc" && it["value"].is_object());
+            asked
+                .map(|it| it["value"]["method"].clone())
+                .collect::<Vec<_>>()
+        };
+        let seen = site.get(&token, path).await;
+        assert_eq!(methods(&seen), ["approve"]);
+        let all = site.get(&site.key, path).await;
+        assert_eq!(methods(&all), ["approve", "audit"]);
+        assert_ne!(seen.header("etag"), all.header("etag"));
+        // Neither does it show that the other rpcs end.
+        let run = site.get(&site.key, "/workflows/mine").await.json();
+        for rpc in run["rpcs"].as_array().unwrap() {
+            let path = format!("/workflows/mine/rpc/{}", rpc["id"].as_str().unwrap());
+            site.call(&site.key, "POST", &path, &json!(true)).await;
+        }
+        site.test.advance(secs(1)).await;
+        let page = site.get(&token, path).await.json();
+        let changes = page.as_array().unwrap().iter();
+        let rpcs: Vec<_> = changes.filter(|it| it["type"] == "rpc").collect();
+        let operations: Vec<_> = rpcs.iter().map(|it| &it["headers"]["operation"]).collect();
+        assert_eq!(operations, ["insert", "delete"], "{rpcs:?}");
+        assert_eq!(rpcs[0]["key"], rpcs[1]["key"]);
     });
 }

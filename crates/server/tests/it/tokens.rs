@@ -98,7 +98,11 @@ async fn a_token_reads_only_its_view_of_its_run() {
         ("v1/stream/workflows/mine?offset=-1&view=full", forbidden),
         ("v1/stream/workflows/mine?offset=-1&view=state", forbidden),
         ("v1/stream/workflows/other?offset=-1", forbidden),
-        ("v1/stream/workflows/mine@2?offset=-1", forbidden),
+        // The token is good for generations to come.
+        (
+            "v1/stream/workflows/mine@2?offset=-1",
+            Some(ErrorCode::StreamMissing),
+        ),
         ("v1/stream/a?offset=-1", forbidden),
         ("workflows/mine", None),
         ("workflows/mine/timeline", forbidden),
@@ -270,8 +274,36 @@ fn restarting_first(engine: &Engine, json: &Value) -> Body {
     Body::from_stream(sent)
 }
 
+// B765
 #[tokio::test]
-async fn a_token_cannot_write_to_a_later_generation() {
+async fn a_token_follows_its_run_into_later_generations() {
+    let site = site().await;
+    let browser = site.with(&site.token(|_| {}).await.token);
+    let run = site.engine.run("mine").await.unwrap();
+    run.restart().await.unwrap();
+    let forbidden = Some(ErrorCode::Forbidden);
+    let later = site.with(&site.token(|_| {}).await.token);
+    for (path, first, second) in [
+        ("v1/stream/workflows/mine?offset=-1", None, forbidden),
+        ("v1/stream/workflows/mine@2?offset=-1", None, None),
+        ("workflows/mine@1", None, forbidden),
+        ("workflows/mine", None, None),
+        ("workflows/mine/why", None, None),
+    ] {
+        assert_eq!(code_of(&browser, path).await, first, "{path}");
+        assert_eq!(code_of(&later, path).await, second, "{path}");
+    }
+    let record = json!({"type": "workflow:event", "value": {"name": "note", "payload": 1}});
+    let journal = "v1/stream/workflows/mine@2";
+    browser.post::<()>(journal, &record).await.unwrap();
+    let event = "workflows/mine/events/note";
+    browser.post::<Value>(event, &json!(2)).await.unwrap();
+    assert_eq!(run.wait_json().await.unwrap().as_str(), "2");
+    site.engine.shutdown().await;
+}
+
+#[tokio::test]
+async fn what_is_meant_for_one_generation_does_not_reach_a_later_one() {
     for (path, body) in [
         ("/workflows/mine/events/note", json!(1)),
         (

@@ -81,7 +81,9 @@ impl Controller {
             let records = self.plan(&state, &revival, &origin)?;
             if state.overview.end.is_none() {
                 let origin = origin.or_reason("restarted");
-                self.parts.terminate(run, origin).await?;
+                let (stream, next) = (state.head.number, state.row.generation.next());
+                let terminated = self.parts.terminate_before(run, stream, origin, Some(next));
+                terminated.await?;
                 continue;
             }
             let target = (run.clone(), state.row.generation.next());

@@ -8,7 +8,9 @@
 use std::sync::Arc;
 
 use everstep_model::record::Terminated;
-use everstep_model::{Body, Location, Record, RunId, RunStatus, StepStatus, StreamNumber};
+use everstep_model::{
+    Body, Generation, Location, Record, RunId, RunStatus, StepStatus, StreamNumber,
+};
 use everstep_store::{
     Commit, DeliverCommit, Guard, Hint, InboxLease, Outcome, Refusal, StoreError,
 };
@@ -38,6 +40,17 @@ impl Parts {
         generation: StreamNumber,
         origin: RequestOrigin,
     ) -> Result<Done, ControlError> {
+        self.terminate_before(run, generation, origin, None).await
+    }
+
+    /// Ends one generation of a run immediately, and announces the next one to readers of its journal.
+    pub(super) async fn terminate_before(
+        self: &Arc<Self>,
+        run: &RunId,
+        generation: StreamNumber,
+        origin: RequestOrigin,
+        next: Option<Generation>,
+    ) -> Result<Done, ControlError> {
         self.committer.check_open()?;
         loop {
             let (head, row) = self.node.find(run).await?;
@@ -46,7 +59,7 @@ impl Parts {
                 return Ok(Done::of(&row, row.status, finished));
             }
             self.revoke(head.number).await?;
-            let ended = self.end_now(run, head.number, &origin).await;
+            let ended = self.end_now(run, head.number, &origin, next).await;
             if ended.is_err() {
                 self.node.bus.publish(Hint::Ready(head.number));
             }
@@ -88,6 +101,7 @@ impl Parts {
         run: &RunId,
         stream: StreamNumber,
         origin: &RequestOrigin,
+        next_generation: Option<Generation>,
     ) -> Result<Option<Done>, ControlError> {
         let state = RunState::read(&self.node, run).await?;
         if state.head.number != stream || state.overview.end.is_some() {
@@ -99,6 +113,7 @@ impl Parts {
             by: origin.by.clone(),
             reason: origin.reason.clone(),
             abandoned: running_steps(&state),
+            next_generation,
         }
         .into();
         let cause = Cause {

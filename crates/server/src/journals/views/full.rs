@@ -3,13 +3,26 @@
 use std::collections::HashMap;
 
 use bytes::Bytes;
+use everstep_engine::streams::JournalView;
 use everstep_model::record::{RowOperation, StepSoFar};
 use everstep_model::{Body, Entry};
 use serde::Serialize;
 use serde::ser::SerializeMap;
 use serde_json::value::RawValue;
 
-use super::change::{Operation, message};
+use super::change::{Operation, record};
+
+pub(super) struct FullView;
+
+impl JournalView for FullView {
+    fn fold(&mut self, entry: &Entry) -> Vec<Bytes> {
+        render(entry)
+    }
+
+    fn depends_on_earlier_records(&self) -> bool {
+        false
+    }
+}
 
 pub(in crate::journals) fn render(entry: &Entry) -> Vec<Bytes> {
     let body = &entry.record.body;
@@ -23,9 +36,9 @@ pub(in crate::journals) fn render(entry: &Entry) -> Vec<Bytes> {
         _ => Operation::Insert,
     };
     let fields = &fields;
-    let value = Some(Shown { body, fields });
+    let value = Shown { body, fields };
     let key = key.as_deref().unwrap_or("run");
-    let change = message(entry, &kind, key, operation, value);
+    let change = record(entry, &kind, key, operation, value);
     change.into_iter().collect()
 }
 

@@ -1,28 +1,35 @@
-//! Views of a journal. A view is a function of one record and the immutable properties of its run, so
-//! that readers can begin anywhere and all views have the same offsets.
+//! Views of a journal. The full view renders each record on its own. The other views fold the records,
+//! because what a run is doing follows from all of them; a reader that begins at any offset receives
+//! the same messages as one that began earlier. All views have the same offsets.
 
+mod audience;
 mod change;
-mod client;
+mod event_rows;
 pub(super) mod full;
-mod lifecycle;
+mod open_rows;
+mod row_key;
 mod rows;
-mod state;
+mod step_rows;
+#[cfg(test)]
+#[allow(
+    clippy::indexing_slicing,
+    reason = "a test that panics is a test that fails"
+)]
+mod tests;
+mod workflow_row;
 
+pub(super) use audience::Audience;
 pub(crate) use full::is_secret;
+pub(crate) use workflow_row::without_origin;
 
-use std::sync::Arc;
-
-use everstep_engine::streams::Render;
-use everstep_model::Entry;
+use everstep_engine::streams::JournalView;
 use everstep_protocol::access::View;
 use everstep_store::RunRow;
 
-/// Returns the function that renders the records of a run in a view.
-pub(super) fn render(view: View, run: &RunRow) -> Render {
-    let run = run.clone();
-    match view {
-        View::Full => Arc::new(full::render),
-        View::State => Arc::new(move |entry: &Entry| state::render(&run, entry)),
-        View::Client => Arc::new(move |entry: &Entry| client::render(&run, entry)),
+/// Returns the view of a run's journal for these readers.
+pub(super) fn of(audience: &Audience, run: &RunRow) -> Box<dyn JournalView> {
+    match audience.view {
+        View::Full => Box::new(full::FullView),
+        View::State | View::Client => Box::new(rows::Rows::new(audience.clone(), run.clone())),
     }
 }

@@ -1,51 +1,70 @@
-//! Rows that the state view and the client view share: open rpcs and the application's own rows.
+//! The views `state` and `client`: rows of the run, what it waits for, its open rpcs, and the
+//! application's own rows. The state view also has rows of steps and of unconsumed events.
 
 use bytes::Bytes;
+use everstep_engine::streams::JournalView;
+use everstep_inspect::Overview;
 use everstep_model::record::{RowOperation, StateChanged};
-use everstep_model::{Body, Entry, Name, Payload, RpcId, Timestamp};
+use everstep_model::{Body, Entry};
+use everstep_store::RunRow;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::change::{Operation, deleted, message};
+use super::audience::Audience;
+use super::change::{Operation, changed, deleted};
+use super::event_rows::events;
+use super::open_rows::OpenRows;
+use super::step_rows::steps;
+use super::workflow_row::WorkflowRow;
 
-/// An open rpc. The row is deleted when the rpc is answered or times out.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct RpcRow<'a> {
-    id: &'a RpcId,
-    method: &'a Name,
-    args: &'a Payload,
-    deadline: Option<Timestamp>,
-    schema: Option<&'a Payload>,
-    asked_at: Timestamp,
+/// The state of a reader.
+pub(super) struct Rows {
+    audience: Audience,
+    overview: Overview,
+    workflow: WorkflowRow,
+    open: OpenRows,
+}
+
+impl Rows {
+    pub(super) fn new(audience: Audience, run: RunRow) -> Self {
+        Self {
+            audience,
+            overview: Overview::new(),
+            workflow: WorkflowRow::new(run),
+            open: OpenRows::default(),
+        }
+    }
+}
+
+impl JournalView for Rows {
+    fn fold(&mut self, entry: &Entry) -> Vec<Bytes> {
+        self.overview.fold(entry);
+        let Self {
+            audience, overview, ..
+        } = self;
+        let mut rows = Vec::new();
+        if !audience.is_client() {
+            rows.extend(steps(entry));
+            rows.extend(events(entry));
+        }
+        rows.extend(self.open.changes(entry, overview, audience));
+        if let Body::StateChanged(change) = &entry.record.body {
+            rows.extend(application(entry, change));
+        }
+        // Last, so that a client that sees the end of the run has seen all other rows.
+        rows.extend(self.workflow.change(entry, overview, audience));
+        rows
+    }
+
+    fn depends_on_earlier_records(&self) -> bool {
+        true
+    }
 }
 
 /// Wraps an application value that is not an object, because consumers accept objects only.
 #[derive(Serialize)]
 struct Wrapped<'a> {
     value: &'a RawValue,
-}
-
-/// Returns the change of a shared row that follows from a record.
-pub(super) fn shared(entry: &Entry) -> Option<Bytes> {
-    match &entry.record.body {
-        Body::RpcRequested(request) => {
-            let value = RpcRow {
-                id: &request.rpc_id,
-                method: &request.method,
-                args: &request.args,
-                deadline: request.deadline,
-                schema: request.schema.as_ref(),
-                asked_at: entry.record.time,
-            };
-            let (id, insert) = (&request.rpc_id.0, Operation::Insert);
-            message(entry, "rpc", id, insert, Some(value))
-        }
-        Body::RpcAnswered(answered) => deleted(entry, "rpc", &answered.rpc_id.0),
-        Body::RpcCompleted(rpc) if rpc.timed_out => deleted(entry, "rpc", &rpc.rpc_id.0),
-        Body::StateChanged(change) => application(entry, change),
-        _ => None,
-    }
 }
 
 fn application(entry: &Entry, change: &StateChanged) -> Option<Bytes> {
@@ -56,7 +75,7 @@ fn application(entry: &Entry, change: &StateChanged) -> Option<Bytes> {
     let (key, update) = (&change.key, Operation::Update);
     let value: &RawValue = serde_json::from_slice(change.value.as_bytes()).ok()?;
     match value.get().starts_with('{') {
-        true => message(entry, kind, key, update, Some(value)),
-        false => message(entry, kind, key, update, Some(Wrapped { value })),
+        true => changed(entry, kind, key, update, value),
+        false => changed(entry, kind, key, update, Wrapped { value }),
     }
 }

@@ -4,3 +4,4 @@ mod appending;
 mod reading;
 mod rows;
 mod waiting;
+mod waits;

@@ -67,8 +67,9 @@ fn all_views_end_at_the_same_offset_and_show_different_content() {
             .get("/v1/stream/workflows/o?view=client")
             .await
             .json();
+        let shown = ["workflow", "wait"];
         assert!(
-            types(&client).iter().all(|kind| *kind == "workflow"),
+            types(&client).iter().all(|kind| shown.contains(kind)),
             "{client}"
         );
         assert_rejected(
@@ -193,5 +194,56 @@ fn clients_cannot_create_close_or_delete_journals() {
         let fork = [json[0], ("Stream-Forked-From", "/v1/stream/workflows/n")];
         let answer = send(&served.app, "PUT", "/v1/stream/mine", &fork, "").await;
         assert_rejected(&answer, 403, "reserved_stream");
+    });
+}
+
+// B765
+#[test]
+fn a_journal_announces_the_generation_in_which_the_run_continues() {
+    served(async |served| {
+        served.start("order", "o", "7").await;
+        served.wait_for_status("o", "waiting").await;
+        let header = "everstep-next-generation";
+        let open = served.get("/v1/stream/workflows/o?view=client").await;
+        assert!(!open.headers.contains_key(header));
+        // A restart of a run in progress: the last record names the generation.
+        served.post("/workflows/o/restart", "{}").await;
+        for view in VIEWS {
+            let ended = served
+                .get(&format!("/v1/stream/workflows/o?view={view}"))
+                .await;
+            assert_eq!(ended.header("stream-closed"), "true");
+            assert_eq!(ended.header(header), "2", "{view}");
+            let last = ended.json().as_array().unwrap().last().unwrap().clone();
+            assert_eq!(last["value"]["nextGeneration"], 2, "{view}: {last}");
+        }
+        // A run that has ended: the header names it from then on.
+        served.post("/workflows/o/terminate", "{}").await;
+        let ended = served.get("/v1/stream/workflows/o@2?view=client").await;
+        assert!(!ended.headers.contains_key(header));
+        served.post("/workflows/o/recover", "{}").await;
+        for method in ["GET", "HEAD"] {
+            let ended = send(&served.app, method, "/v1/stream/workflows/o@2", &[], "").await;
+            assert_eq!(ended.header(header), "3", "{method}");
+        }
+    });
+}
+
+// B767
+#[test]
+fn a_record_has_its_number() {
+    served(async |served| {
+        served.start("order", "o", "7").await;
+        served.wait_for_status("o", "waiting").await;
+        let streamed = served.get("/v1/stream/workflows/o").await.json();
+        let journal = served.get("/workflows/o/journal").await;
+        let journal = std::str::from_utf8(&journal.body).unwrap().lines();
+        let numbers = journal.map(|line| {
+            let record: Value = serde_json::from_str(line).unwrap();
+            record["headers"]["number"].clone()
+        });
+        let streamed = streamed.as_array().unwrap().iter();
+        let streamed = streamed.map(|record| record["headers"]["number"].clone());
+        assert_eq!(streamed.collect::<Vec<_>>(), numbers.collect::<Vec<_>>());
     });
 }

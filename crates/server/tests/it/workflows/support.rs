@@ -66,6 +66,21 @@ async fn nap(ctx: Ctx<AnyEvent>, seconds: u64) -> Result<u64> {
     Ok(seconds)
 }
 
+/// Asks for at most a minute, then waits for an approval.
+async fn impatient(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
+    let asked = ctx.race("first");
+    let asked = asked.branch("ask", |ctx| async move {
+        ctx.rpc(Confirm { amount: 1 }).await.map(|_| ())
+    });
+    let late = asked.branch(
+        "late",
+        |ctx| async move { ctx.sleep("minute", secs(60)).await },
+    );
+    late.await?;
+    ctx.event::<Approval>().await?;
+    Ok(())
+}
+
 /// Has a step inside a branch that never ends.
 async fn slow(ctx: Ctx<AnyEvent>, (): ()) -> Result<Option<String>> {
     let work = async |ctx: Ctx<AnyEvent>, _| {
@@ -220,6 +235,7 @@ pub(crate) fn served(test: impl AsyncFnOnce(Served)) {
                     .workflow(Order)
                     .function("nap", nap)
                     .function("slow", slow)
+                    .function("impatient", impatient)
                     .function("fragile", fragile)
                     .function("unsteady", unsteady)
                     .function("voyage", voyage)

@@ -107,6 +107,7 @@ fn a_terminated_child_reports_the_reason() {
         by: None,
         reason: Some("too slow".to_owned()),
         abandoned: vec![],
+        next_generation: None,
     };
     let Some(ChildOutcome::Cancelled(why)) = outcome_of(&end.into()) else {
         panic!("it was ended");

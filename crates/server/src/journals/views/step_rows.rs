@@ -1,40 +1,13 @@
-//! The state view: rows of the workflow, its steps, open rpcs, unconsumed events, and the
-//! application's own rows. Each record produces complete rows, so that a client can begin anywhere.
-//!
-//! Steps of a loop have the same key in every iteration, so that the number of rows depends on the
-//! code and not on the age of the run.
+//! Rows of steps. Each record produces a complete row.
 
 use bytes::Bytes;
 use everstep_model::record::{FailureOutcome, StepSoFar};
-use everstep_model::{
-    Body, Entry, Failure, Location, Name, Payload, RunId, RunStatus, StepStatus, Timestamp,
-};
-use everstep_store::RunRow;
+use everstep_model::{Body, Entry, Failure, Location, Name, Payload, StepStatus, Timestamp};
 use serde::Serialize;
 
-use super::change::{Operation, deleted, message};
+use super::change::{Operation, changed};
 use super::full::is_secret;
-use super::lifecycle::status;
-use super::rows::shared;
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct WorkflowRow<'a> {
-    id: &'a RunId,
-    #[serde(rename = "type")]
-    workflow: &'a Name,
-    version: u32,
-    generation: u32,
-    status: RunStatus,
-    tags: &'a [String],
-    result: Option<&'a Payload>,
-    error: Option<&'a Failure>,
-    rollback_error: Option<&'a Failure>,
-    reason: Option<&'a str>,
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    completed_at: Option<Timestamp>,
-}
+use super::row_key::key_of;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -53,93 +26,8 @@ struct StepRow<'a> {
     next_retry_at: Option<Timestamp>,
 }
 
-/// An event that no wait has consumed.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct EventRow<'a> {
-    id: &'a str,
-    name: &'a Name,
-    payload: &'a Payload,
-    by: Option<&'a str>,
-    received_at: Timestamp,
-}
-
-pub(super) fn render(run: &RunRow, entry: &Entry) -> Vec<Bytes> {
-    let mut rows: Vec<Bytes> = steps(entry);
-    rows.extend(events(entry));
-    rows.extend(shared(entry));
-    // Last, so that a client that sees the end of the run has seen all other rows.
-    rows.extend(workflow(run, entry));
-    rows
-}
-
-fn workflow(run: &RunRow, entry: &Entry) -> Option<Bytes> {
-    let body = &entry.record.body;
-    let status = status(body)?;
-    let now = entry.record.time;
-    let mut value = WorkflowRow {
-        id: &run.id,
-        workflow: &run.workflow,
-        version: run.version,
-        generation: run.generation.0,
-        status,
-        tags: &run.tags,
-        result: None,
-        error: None,
-        rollback_error: None,
-        reason: None,
-        created_at: run.created_at,
-        updated_at: now,
-        completed_at: status.is_terminal().then_some(now),
-    };
-    match body {
-        Body::Completed(end) => value.result = Some(&end.result),
-        Body::Failed(end) => value.error = Some(&end.error),
-        Body::RollbackFailed(end) => {
-            value.error = Some(&end.error);
-            value.rollback_error = Some(&end.rollback_error);
-        }
-        Body::Cancelled(end) => value.reason = end.reason.as_deref(),
-        Body::Terminated(end) => value.reason = end.reason.as_deref(),
-        Body::CancelRequested(request) => value.reason = request.reason.as_deref(),
-        Body::PauseRequested(request) => value.reason = request.reason.as_deref(),
-        Body::Paused(pause) => value.error = pause.reason.as_ref(),
-        Body::Diverged(diverged) => value.error = Some(&diverged.error),
-        Body::ExecutionRetried(retry) => value.error = Some(&retry.error),
-        _ => {}
-    }
-    let operation = match status {
-        RunStatus::Queued => Operation::Insert,
-        _ => Operation::Update,
-    };
-    message(entry, "workflow", run.id.as_str(), operation, Some(value))
-}
-
-fn events(entry: &Entry) -> Vec<Bytes> {
-    match &entry.record.body {
-        Body::Event(event) => {
-            let id = entry.number.to_string();
-            let value = EventRow {
-                id: &id,
-                name: &event.name,
-                payload: &event.payload,
-                by: event.by.as_deref(),
-                received_at: entry.record.time,
-            };
-            let inserted = message(entry, "event", &id, Operation::Insert, Some(value));
-            inserted.into_iter().collect()
-        }
-        Body::WaitCompleted(wait) => {
-            let consumed = wait.events.iter();
-            consumed
-                .filter_map(|number| deleted(entry, "event", &number.to_string()))
-                .collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-fn steps(entry: &Entry) -> Vec<Bytes> {
+/// Returns the changes of these rows that follow from a record.
+pub(super) fn steps(entry: &Entry) -> Vec<Bytes> {
     let body = &entry.record.body;
     let abandoned: &[Location] = match body {
         Body::Completed(end) => &end.abandoned,
@@ -167,17 +55,7 @@ fn step_row(entry: &Entry, step: &StepRow<'_>) -> Option<Bytes> {
         true => Operation::Insert,
         false => Operation::Update,
     };
-    message(entry, "step", &key(step.id), operation, Some(step))
-}
-
-/// Returns the key of a step's row: its location without iteration numbers.
-fn key(location: &Location) -> String {
-    let location = location.to_string();
-    let segments = location.split('/').map(|segment| match segment {
-        iteration if iteration.starts_with('~') => "~",
-        other => other,
-    });
-    segments.collect::<Vec<_>>().join("/")
+    changed(entry, "step", &key_of(step.id), operation, step)
 }
 
 fn new_row(location: &Location, status: StepStatus) -> StepRow<'_> {
@@ -273,18 +151,5 @@ fn after_failure(outcome: FailureOutcome) -> StepStatus {
         FailureOutcome::Fatal | FailureOutcome::RollBack => StepStatus::Failed,
         FailureOutcome::TimedOut => StepStatus::TimedOut,
         FailureOutcome::Cancelled => StepStatus::Abandoned,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_step_of_a_loop_has_one_key_in_all_iterations() {
-        let key_of = |location: &str| key(&location.parse().unwrap());
-        assert_eq!(key_of("order/~3/ship/charge:0"), "order/~/ship/charge:0");
-        assert_eq!(key_of("order/~12/ship/charge:0"), "order/~/ship/charge:0");
-        assert_eq!(key_of("charge:1"), "charge:1");
     }
 }
