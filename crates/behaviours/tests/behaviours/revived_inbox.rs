@@ -129,6 +129,7 @@ fn revive(store: &MemoryStore, id: &str) {
         by: None,
         reason: None,
         abandoned: vec![],
+        next_generation: None,
     };
     let mut ends = DeliverCommit::new(head.number, now);
     ends.records.push(Record {
