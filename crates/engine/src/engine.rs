@@ -6,7 +6,9 @@ use everstep_inspect::Why;
 use everstep_model::{
     Control, Entry, Generation, Location, Record, RecordNumber, RpcId, RunId, StreamNumber, limits,
 };
-use everstep_store::{Bus, Count, ListPage, ListQuery, RpcRow, RunRow, Store, Subscription};
+use everstep_store::{
+    Bus, Count, ListPage, ListQuery, RpcRow, RunRow, Store, StoreError, Subscription,
+};
 
 use crate::commit::Grouping;
 use crate::core::Core;
@@ -45,6 +47,7 @@ pub struct EngineParts {
 
 /// A running engine. Clones share it. It runs until [`Engine::shutdown`].
 #[derive(Clone)]
+// Large type: one method for each request to an engine.
 pub struct Engine {
     core: Arc<Core>,
     _hints: Arc<Subscription>,
@@ -164,12 +167,12 @@ impl Engine {
 
     /// Returns a page of the list of runs.
     pub async fn list(&self, query: ListQuery) -> Result<ListPage, Unavailable> {
-        Ok(self.core.parts.node.store.list(query).await?)
+        Ok(self.core.parts.node.list(query).await?)
     }
 
     /// Counts the runs that match the filters of a query.
     pub async fn count(&self, query: ListQuery) -> Result<Count, Unavailable> {
-        Ok(self.core.parts.node.store.count(query).await?)
+        Ok(self.core.parts.node.count(query).await?)
     }
 
     /// Returns all runs that match a query, across all pages.
@@ -328,6 +331,11 @@ impl Engine {
     pub fn ready(&self) -> Result<(), Unavailable> {
         self.core.parts.committer.check_open()?;
         self.core.parts.watchers.check_open()
+    }
+
+    /// Completes when the store accepts no writes until it is opened again.
+    pub async fn store_ended(&self) -> StoreError {
+        self.core.parts.watchers.store_ended().await
     }
 
     /// Counters since the engine was opened.

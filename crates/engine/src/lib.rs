@@ -42,6 +42,7 @@ mod retention;
 mod roles;
 mod runs;
 mod runtime;
+mod scans;
 mod settings;
 mod shutdown;
 mod stats;

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_model::{NodeId, Timestamp};
-use everstep_store::{Bus, Hint, Store};
+use everstep_store::{Bus, Count, Hint, ListPage, ListQuery, Store, StoreError};
 
 use crate::roles::Role;
 use crate::runtime::Runtime;
+use crate::scans::Scans;
 use crate::settings::Settings;
 use crate::tasks::Tasks;
 
@@ -20,6 +21,7 @@ pub(crate) struct Node {
     pub(crate) runtime: Arc<dyn Runtime>,
     pub(crate) settings: Settings,
     pub(crate) tasks: Arc<Tasks>,
+    pub(crate) scans: Scans,
 }
 
 impl Node {
@@ -37,6 +39,7 @@ impl Node {
             runtime,
             settings,
             tasks: Arc::default(),
+            scans: Scans::default(),
         }
     }
 
@@ -62,6 +65,29 @@ impl Node {
         let sleep = self.runtime.sleep(duration);
         self.tasks.until_closing(sleep).await;
         !self.is_closing()
+    }
+
+    /// Returns one page of the list of runs.
+    pub(crate) async fn list(&self, query: ListQuery) -> Result<ListPage, StoreError> {
+        let store = self.store.clone();
+        self.scan(async move { store.list(query).await }).await
+    }
+
+    /// Counts the runs that match the filters of a query.
+    pub(crate) async fn count(&self, query: ListQuery) -> Result<Count, StoreError> {
+        let store = self.store.clone();
+        self.scan(async move { store.count(query).await }).await
+    }
+
+    async fn scan<T: Send + 'static>(
+        &self,
+        query: impl Future<Output = Result<T, StoreError>> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        match self.is_shared {
+            // The server of the store does the work.
+            true => query.await,
+            false => self.scans.run(&*self.runtime, query).await,
+        }
     }
 
     /// Publishes a hint that only other nodes need.

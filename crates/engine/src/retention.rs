@@ -36,6 +36,12 @@ impl Retention {
         self
     }
 
+    /// Returns how long runs with this status are kept. `None` if they are kept forever.
+    #[must_use]
+    pub fn period(&self, status: RunStatus) -> Option<Duration> {
+        self.0.get(&status).copied()
+    }
+
     /// Returns whether all runs are kept.
     #[must_use]
     pub fn keeps_everything(&self) -> bool {

@@ -18,6 +18,12 @@ pub trait Runtime: Clock {
     /// Spawns a task.
     fn spawn(&self, task: BoxFuture<'static, ()>);
 
+    /// Runs work that occupies its thread for a while. Production runs it on a thread of its own, so
+    /// that it holds up no task.
+    fn run_blocking(&self, work: BoxFuture<'static, ()>) -> BoxFuture<'static, ()> {
+        work
+    }
+
     /// Spawns the committer, which blocks in syncs and therefore needs a thread of its own.
     fn spawn_committer(&self, task: BoxFuture<'static, ()>);
 }

@@ -75,6 +75,15 @@ impl Runtime for TokioRuntime {
         self.handle.spawn(task);
     }
 
+    fn run_blocking(&self, work: BoxFuture<'static, ()>) -> BoxFuture<'static, ()> {
+        let thread = self.handle.spawn_blocking(move || block_on(work));
+        Box::pin(async move {
+            if let Err(error) = thread.await {
+                tracing::error!(%error, "blocking work failed");
+            }
+        })
+    }
+
     fn spawn_committer(&self, task: BoxFuture<'static, ()>) {
         let spawned = std::thread::Builder::new()
             .name("everstep-commit".to_owned())

@@ -136,6 +136,13 @@ impl Engine {
         self.inner.shutdown().await;
     }
 
+    /// Completes when the store accepts no more writes, for instance because its disk was full. The program should then shut
+    /// the engine down and end with an error, so that a supervisor starts it again, or open a new engine. Nothing that was
+    /// acknowledged is lost.
+    pub async fn store_ended(&self) -> StoreError {
+        self.inner.store_ended().await
+    }
+
     /// Subscribes to what workflows emit from now on. Best effort: a subscriber that falls far behind
     /// misses some.
     #[must_use]

@@ -59,7 +59,7 @@ pub use everstep_model::{
     ErrorCode, Failure, Name, Payload, RecordFeed, RunId, RunStatus, days, hours, millis, minutes,
     parse_duration, secs,
 };
-pub use everstep_store::{Bus, Store};
+pub use everstep_store::{Bus, Store, StoreError};
 /// Derives JSON schemas of inputs, outputs, events and rpcs: `use everstep::schemars::{self, JsonSchema}` and
 /// `#[derive(JsonSchema)]` need no dependency of their own.
 pub use schemars;

@@ -52,7 +52,13 @@ impl Failure {
     /// Converts an error of the engine.
     pub(crate) fn from_error(status: StatusCode, error: &impl CodedError) -> Self {
         if status.is_server_error() {
-            tracing::error!(%error, "request failed");
+            match error.code() {
+                // The engine logs such a state of its store once.
+                ErrorCode::StoreFull | ErrorCode::StorePoisoned => {
+                    tracing::debug!(%error, "request failed");
+                }
+                _ => tracing::error!(%error, "request failed"),
+            }
         }
         let failure = Self::new(status, error.code(), error.to_string());
         match status {

@@ -152,6 +152,32 @@ fn waiting_for_a_run_reports_a_permanent_failure_of_the_store() {
     });
 }
 
+// B802
+#[test]
+fn a_program_learns_that_its_store_accepts_no_more_writes_and_continues_on_it_reopened() {
+    virtual_time(async {
+        let (store, runtime) = memory();
+        let open = async || {
+            let engine = Engine::on_store(store.clone()).runtime(runtime.clone());
+            let engine = engine.workflows(Workflows::new().function("w", steps));
+            engine.start().await.unwrap()
+        };
+        let engine = open().await;
+        let run = engine.start_by_name("w", json(&())).await.unwrap();
+        store.fail_commits(unavailable());
+        let outage = tokio::time::timeout(secs(5), engine.store_ended()).await;
+        assert!(outage.is_err(), "an outage may end");
+        store.fail_commits(poisoned());
+        assert_eq!(engine.store_ended().await.code(), ErrorCode::StorePoisoned);
+        let id = run.id().clone();
+        engine.shutdown().await;
+        store.fail_commits(None);
+        let run = open().await.run(id).await.unwrap();
+        let result = run.wait_json_within(minutes(10)).await.unwrap();
+        assert_eq!(result.decode::<u32>().unwrap(), 5);
+    });
+}
+
 #[test]
 fn an_engine_that_cannot_be_opened_releases_its_directory() {
     use everstep_store_embedded::EmbeddedStore;

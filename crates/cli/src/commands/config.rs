@@ -61,7 +61,9 @@ fn as_json(config: &Config) -> serde_json::Value {
             Kind::Secret | Kind::Database => json!(display_value(setting, stored)),
             Kind::Flag => json!(value == "true"),
             Kind::Count => json!(value.parse::<u64>().ok()),
-            Kind::Origins | Kind::Urls | Kind::Words(_) => json!(config.list(setting.name)),
+            Kind::Origins | Kind::Urls | Kind::Words(_) | Kind::Retention => {
+                json!(config.list(setting.name))
+            }
             Kind::Ratio => json!(value.parse::<f64>().ok()),
             Kind::Text | Kind::Path | Kind::Duration | Kind::Address | Kind::OneOf(_) => {
                 json!(value)

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 
 use anyhow::Context;
 use clap::Args;
-use everstep::Engine;
+use everstep::{Engine, Settings};
 use everstep_demo::{Gateway, Pace};
 use everstep_server::{Access, Keys, TraceExporter, router};
 use tokio::net::TcpListener;
@@ -15,8 +15,8 @@ use crate::arguments::GlobalOptions;
 use crate::config::{Config, Flags};
 use crate::exit::Exit;
 use crate::hosting::{
-    SHUTTING_DOWN, ShutdownSignal, Storage, StorageConfig, connection_options, export_traces,
-    feeds, log_to_stderr, logs_json, server_options, shut_down, shutting_down,
+    SHUTTING_DOWN, ShutdownSignal, Storage, StorageConfig, connection_options, engine_settings,
+    export_traces, log_to_stderr, logs_json, server_options, shut_down, shutting_down,
 };
 use crate::output::Output;
 use crate::usage_error::UsageError;
@@ -31,7 +31,8 @@ Examples:
 
 Put passwords into the variable EVERSTEP_STORE, which hides them from other users of this machine.
 
-All options can also be set in everstep.toml or with EVERSTEP_… variables; `everstep config` shows the current values.";
+All options can also be set in everstep.toml or with EVERSTEP_… variables, and so can limits and the settings of the engine; \
+`everstep config` lists all of them with their current values.";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -71,6 +72,9 @@ pub(crate) struct Serve {
     /// with commas
     #[arg(long, value_name = "ORIGIN,...")]
     origins: Option<OsString>,
+    /// How long finished runs are kept, by status, such as completed=30d,failed=1y [default: forever]
+    #[arg(long, value_name = "STATUS=AGE,...")]
+    retention: Option<OsString>,
     /// Maximum duration of a long-poll [default: 30s]
     #[arg(long, value_name = "DURATION")]
     long_poll_timeout: Option<OsString>,
@@ -106,6 +110,7 @@ impl Serve {
             ("behind_proxy", self.behind_proxy.then(|| "true".into())),
             ("public_url", self.public_url.clone()),
             ("origins", self.origins.clone()),
+            ("retention", self.retention.clone()),
             ("long_poll_timeout", self.long_poll_timeout.clone()),
             ("log", self.log.clone()),
             ("log_format", self.log_format.clone()),
@@ -123,12 +128,15 @@ pub(crate) async fn run(arguments: &Serve, global: &GlobalOptions) -> anyhow::Re
     let mut options = server_options(&config)?;
     options.access = Access::Keys;
     let connections = connection_options(&config)?;
+    let settings = engine_settings(&config)?;
     let address = config.parsed("listen")?;
     check_exposure(&config, address, connections.tls.is_some())?;
     let storage = StorageConfig::new(&config)?;
     let roles = storage.roles(&config)?;
     let storage = storage.open().await?;
-    let builder = storage.engine(roles).feeds(feeds(&config));
+    let builder = storage
+        .engine(roles)
+        .settings(Settings { roles, ..settings });
     let builder = match arguments.demo {
         true => everstep_demo::register(builder, Pace::brisk(), Gateway::busy(1)),
         false => builder,
@@ -152,10 +160,16 @@ pub(crate) async fn run(arguments: &Serve, global: &GlobalOptions) -> anyhow::Re
         ),
     )?;
     let router = router(&engine, options);
-    everstep_server::serve(listener, router, connections, shutdown_signal.received()).await;
+    everstep_server::serve(
+        listener,
+        router,
+        connections,
+        shutdown_signal.received(&engine),
+    )
+    .await;
     out.result(&shutting_down(), SHUTTING_DOWN)?;
     shut_down(&engine, traces).await;
-    Ok(shutdown_signal.exit)
+    Ok(shutdown_signal.exit?)
 }
 
 /// Does what may fail after the engine has started. Binds the address last.

@@ -35,7 +35,18 @@ fn text_of(kind: Kind, value: &toml::Value) -> Option<String> {
     match (kind, value) {
         (Kind::Count, toml::Value::Integer(number)) => Some(number.to_string()),
         (Kind::Flag, toml::Value::Boolean(flag)) => Some(flag.to_string()),
-        (Kind::Origins | Kind::Urls | Kind::Words(_), toml::Value::Array(items)) => {
+        (Kind::Retention, toml::Value::Table(ages)) => {
+            let items = ages.iter().map(|(status, age)| {
+                let age = age.as_str()?;
+                Some(format!("{status}={age}"))
+            });
+            let items: Option<Vec<String>> = items.collect();
+            items.map(|items| items.join(","))
+        }
+        (
+            Kind::Origins | Kind::Urls | Kind::Words(_) | Kind::Retention,
+            toml::Value::Array(items),
+        ) => {
             let texts: Option<Vec<&str>> = items.iter().map(toml::Value::as_str).collect();
             texts.map(|texts| texts.join(","))
         }
@@ -56,13 +67,15 @@ mod tests {
 
     #[test]
     fn values_are_converted_to_text() {
-        let text = "listen = '0.0.0.0:80'\nbehind_proxy = true\nwaiting_max = 7\norigins = ['https://a', 'https://b']\n";
+        let text = "listen = '0.0.0.0:80'\nbehind_proxy = true\nwaiting_max = 7\norigins = ['https://a', 'https://b']\n\
+                    [retention]\ncompleted = '30d'\nfailed = '1y'\n";
         let mut settings = parsed(text).unwrap();
         settings.sort_unstable();
         let expected = [
             ("behind_proxy", "true"),
             ("listen", "0.0.0.0:80"),
             ("origins", "https://a,https://b"),
+            ("retention", "completed=30d,failed=1y"),
             ("waiting_max", "7"),
         ];
         assert_eq!(
@@ -81,6 +94,7 @@ mod tests {
             "waiting_max = '7'",
             "origins = [1]",
             "[serve]",
+            "[retention]\ncompleted = 30",
             "listen =",
         ] {
             let error = parsed(wrong).unwrap_err();

@@ -17,7 +17,7 @@ use anyhow::Context;
 
 use crate::usage_error::UsageError;
 pub(crate) use database_url::without_password;
-pub(crate) use settings::{Kind, SETTINGS, Setting};
+pub(crate) use settings::{Kind, SETTINGS, Setting, parse_retention};
 
 /// The default configuration file. It does not have to exist.
 const FILE: &str = "everstep.toml";

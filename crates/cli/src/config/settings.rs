@@ -4,6 +4,7 @@
 
 use std::net::SocketAddr;
 
+use everstep::{Retention, RunStatus};
 use everstep_model::parse_duration;
 use http::uri::Authority;
 
@@ -51,6 +52,9 @@ pub(crate) enum Kind {
     OneOf(&'static [&'static str]),
     /// A number from 0 to 1.
     Ratio,
+    /// Final statuses and how long runs with them are kept, such as `completed=30d`, separated by
+    /// commas.
+    Retention,
 }
 
 /// One row per setting: `name: kind = default, description`.
@@ -96,6 +100,17 @@ settings! {
     otlp_ratio: Ratio = "1", "fraction of runs to trace";
     feeds: Words(FEEDS) = "failures,emits", "feeds of the records of all runs: records, failures, emits; the same on all nodes";
     failure_webhooks: Urls, "webhooks that are called for failures, such as https://ops.example/hook";
+    // Runs.
+    retention: Retention, "how long finished runs are kept, by status, such as completed=30d,failed=1y; the others forever";
+    retention_interval: Duration = "1h", "interval at which runs whose retention has expired are deleted";
+    hot_runs_max: Count = "10000", "maximum number of suspended runs in memory";
+    hot_idle_max: Duration = "1m", "how long a suspended run stays in memory";
+    lease_ttl: Duration = "10s", "time without a sign of life after which other nodes take over the runs of a node, at least 1s";
+    sweep_interval: Duration = "30s", "interval of the search for runs that are ready and are not executed";
+    timer_horizon: Duration = "1m", "timers due within this time are kept in memory";
+    timers_in_memory_max: Count = "100000", "maximum number of timers in memory";
+    journal_records_warn: Count = "50000", "number of records above which a journal causes a warning";
+    feed_records_max: Count = "1000000", "approximate number of records that a feed keeps";
     // Limits.
     long_poll_timeout: Duration = "30s", "maximum duration of a long-poll";
     wait_max: Duration = "1m", "maximum duration of a request with `wait` or `reply`";
@@ -113,7 +128,7 @@ settings! {
     head_bytes_max: Count = "16384", "maximum size of a request head, at least 8192";
     handshake_timeout: Duration = "10s", "maximum duration of a TLS handshake";
     stall_timeout: Duration = "30s", "time without progress after which a response is aborted";
-    shutdown_grace: Duration = "10s", "time for responses in flight when the server shuts down";
+    shutdown_grace: Duration = "10s", "time for responses in flight, and then for running steps, when the server shuts down";
 }
 
 pub(crate) fn find(name: &str) -> Option<&'static Setting> {
@@ -154,6 +169,11 @@ impl Kind {
                 let is_ratio = text.parse().is_ok_and(|it| (0.0..=1.0).contains(&it));
                 (is_ratio, "it must be a number from 0 to 1")
             }
+            Self::Retention => {
+                let rule = "it must be a list of final statuses and durations such as \
+                            `completed=30d,failed=1y`";
+                (parse_retention(text).is_some(), rule)
+            }
             Self::Database => {
                 let rule = "it must be a URL such as `postgres://user@host:5432/database`";
                 (is_database_url(text), rule)
@@ -171,6 +191,21 @@ impl Kind {
             Err(rule.to_owned())
         }
     }
+}
+
+/// Parses final statuses and durations such as `completed=30d,failed=1y`.
+pub(crate) fn parse_retention(text: &str) -> Option<Retention> {
+    let mut retention = Retention::forever();
+    for item in text.split(',') {
+        let (status, age) = item.split_once('=')?;
+        let status: RunStatus = status.trim().parse().ok()?;
+        let age = parse_duration(age.trim()).ok()?;
+        if !status.is_terminal() || retention.period(status).is_some() {
+            return None;
+        }
+        retention = retention.keep(status, age);
+    }
+    Some(retention)
 }
 
 /// Whether a browser could send this text in the header `Origin`: a scheme, a host and perhaps a port.
@@ -202,6 +237,30 @@ mod tests {
                 .default
                 .map_or(Ok(()), |text| setting.kind.check(text));
             assert_eq!(rule, Ok(()), "{}", setting.name);
+        }
+    }
+
+    #[test]
+    fn a_retention_names_final_statuses_once() {
+        for valid in [
+            "completed=30d",
+            "completed=1h, Failed = 1y,rollback-failed=2 days",
+            "cancelled=0s",
+        ] {
+            assert_eq!(Kind::Retention.check(valid), Ok(()), "{valid}");
+        }
+        for invalid in [
+            "",
+            "30d",
+            "completed",
+            "completed=",
+            "completed=soon",
+            "finished=1d",
+            "running=1d",
+            "completed=1d,completed=2d",
+            "completed=1d,",
+        ] {
+            assert!(Kind::Retention.check(invalid).is_err(), "{invalid}");
         }
     }
 

@@ -3,15 +3,9 @@
 use everstep::RecordFeed;
 use everstep_server::{Connections, Options, Origins, Tls, check_webhook_url};
 
+use super::engine_settings::feeds;
 use crate::config::Config;
 use crate::usage_error::UsageError;
-
-/// Copies settings to the fields with the same names. Each group names the method that parses them.
-macro_rules! copy_settings {
-    ($config:ident to $options:ident, $($parse:ident: $($name:ident),+;)+) => {
-        $($($options.$name = $config.$parse(stringify!($name))?;)+)+
-    };
-}
 
 pub(crate) fn server_options(config: &Config) -> anyhow::Result<Options> {
     let mut options = Options::default();
@@ -26,15 +20,6 @@ pub(crate) fn server_options(config: &Config) -> anyhow::Result<Options> {
         options.origins = Origins::Listed(origins);
     }
     Ok(options)
-}
-
-/// Returns the feeds that the engine writes.
-pub(crate) fn feeds(config: &Config) -> Vec<RecordFeed> {
-    let words = config.list("feeds");
-    words
-        .iter()
-        .filter_map(|word| RecordFeed::parse(word))
-        .collect()
 }
 
 fn failure_webhooks(config: &Config) -> Result<Vec<String>, UsageError> {

@@ -1,6 +1,6 @@
 //! Signals that ask the process to shut down, SIGINT (Ctrl-C) and SIGTERM, and the shutdown.
 
-use everstep::Engine;
+use everstep::{Engine, StoreError};
 use everstep_server::TraceExporter;
 #[cfg(unix)]
 use tokio::signal::unix::{SignalKind, signal};
@@ -20,8 +20,8 @@ pub(crate) fn shutting_down() -> serde_json::Value {
 /// everything that was acknowledged is durable.
 pub(crate) struct ShutdownSignal {
     first: mpsc::Receiver<Signal>,
-    /// The exit code of a clean shutdown. An error other than a signal replaces it.
-    pub(crate) exit: Exit,
+    /// The exit code of a clean shutdown, or why the store ended the server.
+    pub(crate) exit: Result<Exit, StoreError>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -66,15 +66,21 @@ impl ShutdownSignal {
         });
         Ok(Self {
             first,
-            exit: Exit::Success,
+            exit: Ok(Exit::Success),
         })
     }
 
-    /// Waits for the first signal.
-    pub(crate) async fn received(&mut self) {
-        match self.first.recv().await {
-            Some(signal) => self.exit = signal.clean_exit(),
-            None => std::future::pending().await,
+    /// Waits for the first signal, or until the store of the engine accepts no more writes.
+    pub(crate) async fn received(&mut self, engine: &Engine) {
+        let first = async {
+            match self.first.recv().await {
+                Some(signal) => signal,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            signal = first => self.exit = Ok(signal.clean_exit()),
+            error = engine.store_ended() => self.exit = Err(error),
         }
     }
 }

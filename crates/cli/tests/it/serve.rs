@@ -1,7 +1,9 @@
 //! `everstep serve`: API keys and TLS.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::process::Stdio;
 
 use crate::server::Server;
 use crate::{command, everstep, stderr, stdout};
@@ -199,35 +201,6 @@ fn a_store_that_other_users_can_read_causes_a_warning() {
     assert!(said.contains(&remedy), "{said}");
 }
 
-// B338
-#[cfg(unix)]
-#[test]
-fn a_server_whose_directory_was_removed_refuses_writes_and_is_not_ready() {
-    use std::io::{Read, Write};
-    let directory = tempfile::tempdir().unwrap();
-    let data = directory.path().join("data");
-    let server = Server::start(&["dev", "--port", "0", "--data", data.to_str().unwrap()]);
-    let ready = || {
-        let address = server.url.strip_prefix("http://").unwrap();
-        let mut connection = std::net::TcpStream::connect(address).unwrap();
-        let request = "GET /health/ready HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
-        connection.write_all(request.as_bytes()).unwrap();
-        let mut response = String::new();
-        connection.read_to_string(&mut response).unwrap();
-        response.split(' ').nth(1).unwrap().to_owned()
-    };
-    server.output(&["start", "hello", ADA, "--id", "before", "--wait"]);
-    assert_eq!(ready(), "200");
-    fs::remove_dir_all(&data).unwrap();
-    for id in ["after", "later"] {
-        let output = server.run(&["start", "hello", ADA, "--id", id]);
-        let said = stderr(&output);
-        assert!(!output.status.success(), "{said}");
-        assert!(said.contains("store_poisoned"), "{said}");
-    }
-    assert_eq!(ready(), "503");
-}
-
 // B560
 #[test]
 fn keys_are_checked_before_the_address_is_bound() {
@@ -260,4 +233,69 @@ fn keys_are_checked_before_the_address_is_bound() {
         said.contains(&format!("cannot listen on {address}")),
         "{said}"
     );
+}
+
+#[cfg(unix)]
+/// Serves until the directory of the store is removed. Returns the exit code and stderr.
+fn without_its_directory(serve: &[&str], data: &str, admin: &str) -> (Option<i32>, String) {
+    let mut child = command(&[serve, &["--data", data, "--json"]].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let line = lines.next().unwrap().unwrap();
+    let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+    let url = line["listening"].as_str().unwrap();
+    fs::remove_dir_all(data).unwrap();
+    let started = everstep(&["start", "hello", ADA, "--server", url, "--key", admin]);
+    let refused = stderr(&started);
+    assert!(refused.contains("store_poisoned"), "{refused}");
+    assert!(lines.count() <= 1, "it says at most that it shuts down");
+    let output = child.wait_with_output().unwrap();
+    (output.status.code(), stderr(&output))
+}
+
+// B801
+#[cfg(unix)]
+#[test]
+fn a_server_whose_store_accepts_no_writes_ends_with_the_code_for_its_supervisor() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let data = data.to_str().unwrap();
+    for command in ["serve", "dev"] {
+        let admin = key(data, "admin");
+        let serve = ["serve", "--demo", "--listen", "127.0.0.1:0"];
+        let (code, said) = match command {
+            "serve" => without_its_directory(&serve, data, &admin),
+            _ => without_its_directory(&["dev", "--port", "0"], data, &admin),
+        };
+        assert_eq!(code, Some(3), "{command}: {said}");
+        assert!(said.contains("store_poisoned"), "{said}");
+        let logged = said.lines().filter(|line| line.contains(" ERROR "));
+        assert_eq!(logged.count(), 1, "{said}");
+    }
+}
+
+// B804
+#[test]
+fn a_server_deletes_runs_whose_retention_has_ended() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let data = data.to_str().unwrap();
+    let admin = key(data, "admin");
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--data", data, "--demo"];
+    let serve = [&serve[..], &["--retention", "completed=1ms"]].concat();
+    let interval = ("EVERSTEP_RETENTION_INTERVAL".to_owned(), "10ms".to_owned());
+    let server = Server::start_with(&serve, &[interval]);
+    let expense = r#"{"amount":200,"description":"Desk","submittedBy":"ada@example.com"}"#;
+    for (workflow, input, id) in [("expense", expense, "kept"), ("hello", ADA, "gone")] {
+        server.output_with_key(&admin, &["start", workflow, input, "--id", id]);
+    }
+    let show = |id: &str| {
+        let mut show = command(&["show", id, "--server", &server.url]);
+        show.env("EVERSTEP_KEY", &admin).output().unwrap()
+    };
+    while show("gone").status.code() != Some(6) {}
+    assert!(show("kept").status.success());
 }

@@ -105,11 +105,10 @@ impl Sender<'_> {
                 batch.reply(outcomes.into_iter().map(Ok));
             }
             Err(error) => {
-                tracing::error!(%error, commits = batch.len(), "cannot write a batch");
                 // A shared store that is unavailable may return, and the runs with it.
-                let may_return = matches!(error, StoreError::Unavailable { .. });
-                if !(self.node.is_shared && may_return) {
-                    self.watchers.store_failed(&error);
+                match matches!(error, StoreError::Unavailable { .. }) && self.node.is_shared {
+                    true => tracing::error!(%error, commits = batch.len(), "cannot write a batch"),
+                    false => self.watchers.store_failed(&error),
                 }
                 batch.reply(std::iter::repeat_with(|| Err(error.clone())));
             }

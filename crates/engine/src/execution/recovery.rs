@@ -200,7 +200,7 @@ impl Recovery {
             ..ListQuery::default()
         };
         loop {
-            let page = self.parts.node.store.list(query.clone()).await?;
+            let page = self.parts.node.list(query.clone()).await?;
             for row in page.rows {
                 let name = StreamName::of_run(&row.id, row.generation);
                 let head = self.readable_head(StreamRef::Name(name)).await?;

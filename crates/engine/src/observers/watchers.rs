@@ -8,8 +8,8 @@ use everstep_model::{Record, StreamNumber, limits};
 use everstep_store::StoreError;
 use futures_util::future::select;
 use rustc_hash::FxHashMap;
-use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
+use tokio::sync::{Notify, watch};
 
 use crate::error::Unavailable;
 use crate::lock::lock;
@@ -27,6 +27,8 @@ pub(crate) struct Watchers {
     /// The error of the store, while it accepts no writes.
     failed: Mutex<Option<StoreError>>,
     has_failed: AtomicBool,
+    /// The error after which the store accepts no writes until it is opened again.
+    ended: watch::Sender<Option<StoreError>>,
 }
 
 #[derive(Default)]
@@ -57,6 +59,7 @@ impl Watchers {
             closed: AtomicBool::new(false),
             failed: Mutex::default(),
             has_failed: AtomicBool::new(false),
+            ended: watch::Sender::new(None),
         }
     }
 
@@ -108,8 +111,33 @@ impl Watchers {
     /// Ends every wait because the store accepts no writes.
     pub(crate) fn store_failed(&self, error: &StoreError) {
         *lock(&self.failed) = Some(error.clone());
-        self.has_failed.store(true, Ordering::Release);
+        if !self.has_failed.swap(true, Ordering::AcqRel) {
+            tracing::error!(%error, "the store accepts no writes");
+        }
+        let is_final = match error {
+            StoreError::Poisoned { .. } => true,
+            StoreError::Full { .. } => !self.node.is_shared,
+            _ => false,
+        };
+        self.ended.send_if_modified(|ended| {
+            let is_news = is_final && ended.is_none();
+            if is_news {
+                *ended = Some(error.clone());
+            }
+            is_news
+        });
         self.notify_all();
+    }
+
+    /// Completes when the store accepts no writes until it is opened again.
+    pub(crate) async fn store_ended(&self) -> StoreError {
+        let mut ended = self.ended.subscribe();
+        let error = ended.wait_for(Option::is_some).await;
+        match error.ok().and_then(|error| error.clone()) {
+            Some(error) => error,
+            // The sender belongs to `self`.
+            None => std::future::pending().await,
+        }
     }
 
     /// Records that the store accepts writes.

@@ -8,6 +8,7 @@
 )]
 
 mod expiring;
+mod listing;
 mod model;
 mod offering;
 mod random_requests;

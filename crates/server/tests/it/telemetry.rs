@@ -5,7 +5,7 @@ use std::time::Duration;
 use everstep::{AnyEvent, Ctx, Engine, Payload, Result, Workflows};
 use everstep_server::{Access, Options, router};
 
-use crate::support::send;
+use crate::support::{JSON, send};
 
 async fn fine() -> Result<u32> {
     Ok(1)
@@ -113,4 +113,29 @@ async fn a_server_is_live_but_not_ready_after_engine_shutdown() {
     assert_eq!(ready.header("Retry-After"), "1");
     let live = send(&server, "GET", "/health/live", &[], "").await;
     assert_eq!(live.status, 200);
+}
+
+// B338
+#[cfg(unix)]
+#[tokio::test]
+async fn a_node_whose_directory_was_removed_refuses_writes_and_is_not_ready() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let engine = Engine::open(&data).workflows(Workflows::new().function("w", steps));
+    let engine = engine.start().await.unwrap();
+    let mut options = Options::default();
+    options.access = Access::Open;
+    let app = router(&engine, options);
+    let ready = send(&app, "GET", "/health/ready", &[], "").await;
+    assert_eq!(ready.status, 200);
+    std::fs::remove_dir_all(&data).unwrap();
+    for id in ["after", "later"] {
+        let start = format!(r#"{{"type":"w","id":"{id}"}}"#);
+        let refused = send(&app, "POST", "/workflows", &[JSON], start).await;
+        assert_eq!(refused.status, 503);
+        assert_eq!(refused.json()["code"], "store_poisoned");
+    }
+    let ready = send(&app, "GET", "/health/ready", &[], "").await;
+    assert_eq!(ready.status, 503);
+    engine.shutdown().await;
 }

@@ -32,6 +32,7 @@ pub(crate) fn commit(inner: &Inner, batch: &[Commit]) -> Result<Vec<Outcome>, St
             .inspect_err(|error| {
                 writer.poisoned = Some(match error {
                     StoreError::Poisoned { detail } => detail.clone(),
+                    StoreError::Full { place } => format!("no space was left for {place}"),
                     other => other.to_string(),
                 });
             })?;
@@ -63,6 +64,7 @@ fn write(
         .map_err(|error| match tables.failed(&error) {
             full @ StoreError::Full { .. } => full,
             poisoned @ StoreError::Poisoned { .. } => poisoned,
+            StoreError::Unavailable { detail } => StoreError::Poisoned { detail },
             other => StoreError::Poisoned {
                 detail: other.to_string(),
             },

@@ -139,7 +139,10 @@ async fn fail(f: &Fixture<EmbeddedStore>, index: usize, error: u64) {
             .store
             .commit(&[inbox(stream, vec![event("y")]).into()])
             .await;
-        println!("> {}", failed.unwrap_err().code());
+        let failed = failed.unwrap_err();
+        println!("> {}", failed.code());
+        let message = failed.to_string();
+        assert_eq!(message.matches("reopen").count(), 1, "{message}");
         assert_eq!(f.head(stream).await, head, "a failed commit is not visible");
         assert_eq!(f.numbers(stream).await, [0, 1]);
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use clap::Args;
-use everstep::{Engine, RecordFeed};
+use everstep::{Engine, Settings};
 use everstep_demo::{Gateway, Pace};
 use everstep_server::{Access, Connections, Options, Origins, router};
 use everstep_store::{MemoryStore, Store, SystemClock};
@@ -23,8 +23,8 @@ use crate::arguments::GlobalOptions;
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::hosting::{
-    ShutdownSignal, connection_options, export_traces, log_to_stderr, logs_json, open_directory,
-    server_options, shut_down,
+    ShutdownSignal, connection_options, engine_settings, export_traces, log_to_stderr, logs_json,
+    open_directory, server_options, shut_down,
 };
 use screen::{Introduction, Screen};
 use watch::Watch;
@@ -53,6 +53,9 @@ pub(crate) struct Dev {
     /// Keep data in memory only
     #[arg(long, conflicts_with = "data")]
     memory: bool,
+    /// How long finished runs are kept, by status, such as completed=30d,failed=1y [default: forever]
+    #[arg(long, value_name = "STATUS=AGE,...")]
+    retention: Option<OsString>,
     /// Maximum duration of a long-poll
     #[arg(long, value_name = "DURATION")]
     long_poll_timeout: Option<OsString>,
@@ -79,8 +82,10 @@ pub(crate) async fn run(arguments: &Dev, global: &GlobalOptions) -> anyhow::Resu
     let mut watch = Watch::on_store(&*store).await?;
     let durability = store.describe().durability;
 
-    let feeds = [RecordFeed::Failures, RecordFeed::Emits];
-    let builder = Engine::on_store(store).development(true).feeds(feeds);
+    let builder = Engine::on_store(store).settings(Settings {
+        development: true,
+        ..engine_settings(&config)?
+    });
     // The payment gateway fails once, to demonstrate a retry.
     let engine = everstep_demo::register(builder, Pace::brisk(), Gateway::busy(1))
         .start()
@@ -99,7 +104,8 @@ pub(crate) async fn run(arguments: &Dev, global: &GlobalOptions) -> anyhow::Resu
         unfinished: watch.unfinished(),
     })?;
     let router = router(&engine, options);
-    let served = everstep_server::serve(listener, router, connections, shutdown_signal.received());
+    let stop = shutdown_signal.received(&engine);
+    let served = everstep_server::serve(listener, router, connections, stop);
     let (send, mut receive) = mpsc::channel(LINES_MAX);
     let shown = async {
         while let Some(line) = receive.recv().await {
@@ -116,13 +122,15 @@ pub(crate) async fn run(arguments: &Dev, global: &GlobalOptions) -> anyhow::Resu
         screen.shutting_down(!arguments.memory)?;
     }
     shut_down(&engine, traces).await;
-    ended.map(|()| shutdown_signal.exit)
+    ended?;
+    Ok(shutdown_signal.exit?)
 }
 
 impl Dev {
     pub(crate) fn config(&self, global: &GlobalOptions) -> anyhow::Result<Config> {
         global.config(vec![
             ("data", self.data.clone()),
+            ("retention", self.retention.clone()),
             ("long_poll_timeout", self.long_poll_timeout.clone()),
             ("log", self.log.clone()),
             ("log_format", self.log_format.clone()),

@@ -12,7 +12,7 @@ use super::verbs::Verb;
 use crate::error::ControlError;
 
 /// The number of runs in progress at once.
-const AT_ONCE: usize = 64;
+pub(super) const AT_ONCE: usize = 64;
 
 /// The progress of a bulk request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use everstep_model::{RunId, limits};
 use everstep_store::{ListQuery, RunRow, StoreError};
+use futures_util::stream::{self, StreamExt};
 
+use super::bulk::AT_ONCE;
 use super::controller::Controller;
 use crate::error::ControlError;
 
@@ -19,17 +21,15 @@ impl Controller {
                 ..ListQuery::default()
             };
             loop {
-                let page = self.parts.node.store.list(query.clone()).await?;
-                for row in page.rows {
-                    if row.updated_at.after(age) <= self.parts.node.now() {
-                        // A run that cannot be deleted must not prevent the deletion of others.
-                        match self.delete_expired(&row).await {
-                            Ok(gone) => deleted.extend(gone),
-                            Err(error) => {
-                                tracing::warn!(run = %row.id, %error, "cannot delete an expired run");
-                            }
-                        }
-                    }
+                let page = self.parts.node.list(query.clone()).await?;
+                let now = self.parts.node.now();
+                let expired = page.rows.into_iter();
+                let expired = expired.filter(|row| row.updated_at.after(age) <= now);
+                let mut deletions = stream::iter(expired)
+                    .map(|row| self.delete_or_warn(row))
+                    .buffered(AT_ONCE);
+                while let Some(gone) = deletions.next().await {
+                    deleted.extend(gone);
                 }
                 match page.next {
                     Some(next) if !self.parts.node.is_closing() => query.cursor = Some(next),
@@ -38,6 +38,15 @@ impl Controller {
             }
         }
         Ok(deleted)
+    }
+
+    /// Deletes a run and returns it. One that cannot be deleted must not prevent the deletion of
+    /// others.
+    async fn delete_or_warn(&self, listed: RunRow) -> Option<RunId> {
+        self.delete_expired(&listed).await.unwrap_or_else(|error| {
+            tracing::warn!(run = %listed.id, %error, "cannot delete an expired run");
+            None
+        })
     }
 
     /// Deletes a run in the state in which it was listed. A run that was revived since then is not
