@@ -154,10 +154,7 @@ pub(crate) async fn run(arguments: &Serve, global: &GlobalOptions) -> anyhow::Re
     tracing::info!(%url, %roles, "listening");
     out.result(
         &serde_json::json!({"listening": url, "roles": config.list("roles")}),
-        &format!(
-            "listening on {url} ({roles}), data in {}",
-            storage.description
-        ),
+        &format!("serving {url} ({roles}), data in {}", storage.description),
     )?;
     let router = router(&engine, options);
     everstep_server::serve(

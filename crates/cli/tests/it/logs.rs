@@ -76,7 +76,7 @@ fn every_line_of_a_server_is_an_object_with_the_json_format() {
 fn by_default_only_warnings_are_logged() {
     let (printed, log) = served(&[]);
     assert_eq!(log, "");
-    assert!(printed.starts_with("listening on http://"), "{printed}");
+    assert!(printed.starts_with("serving http://"), "{printed}");
     assert!(printed.ends_with("shutting down; unfinished runs continue after the next start"));
 }
 
