@@ -8,6 +8,7 @@ use axum::http::StatusCode;
 use everstep_model::ErrorCode;
 use http_body_util::LengthLimitError;
 
+use crate::body_budget::OverBudget;
 use crate::failure::Failure;
 use crate::options::Options;
 
@@ -50,6 +51,10 @@ impl BodyLimits {
 /// Describes why [`to_bytes`] could not read a body within a limit of size.
 pub(crate) fn unreadable(error: &axum::Error, bytes_max: usize) -> Failure {
     let source = error.source();
+    let mut sources = std::iter::successors(source, |&error| error.source());
+    if let Some(over) = sources.find_map(|error| error.downcast_ref::<OverBudget>()) {
+        return (*over).into();
+    }
     match source.is_some_and(|source| source.is::<LengthLimitError>()) {
         true => Failure::new(
             StatusCode::PAYLOAD_TOO_LARGE,

@@ -15,6 +15,10 @@ use tower_http::compression::predicate::{And, Predicate as _, SizeAbove};
 /// Compression does not pay off for shorter responses.
 const BYTES_MIN: u16 = 1024;
 
+/// Extension of responses to anyone. Compressing them would cost more memory than sending them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Uncompressed;
+
 type CompressWhen = And<SizeAbove, fn(StatusCode, Version, &HeaderMap, &Extensions) -> bool>;
 
 pub(crate) fn compress() -> CompressionLayer<CompressWhen> {
@@ -24,7 +28,10 @@ pub(crate) fn compress() -> CompressionLayer<CompressWhen> {
         .compress_when(SizeAbove::new(BYTES_MIN).and(is_text as fn(_, _, &_, &_) -> _))
 }
 
-fn is_text(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
+fn is_text(_: StatusCode, _: Version, headers: &HeaderMap, extensions: &Extensions) -> bool {
+    if extensions.get::<Uncompressed>().is_some() {
+        return false;
+    }
     let content_type = headers.get(header::CONTENT_TYPE);
     let content_type = content_type.and_then(|value| value.to_str().ok());
     let media_type = content_type.unwrap_or_default().split(';').next();

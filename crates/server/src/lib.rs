@@ -9,8 +9,9 @@
 mod access_tests;
 mod auth;
 mod body;
-mod closing;
+mod body_budget;
 mod compression;
+mod connections;
 mod cors;
 mod failure;
 #[cfg(doctest)]
@@ -29,27 +30,23 @@ mod route;
 mod router;
 mod routes;
 mod run_address;
-mod serve;
 mod services;
-mod stalling;
 mod status;
 mod stream_protocol;
 mod stream_routes;
 mod streams;
 mod subscriptions;
 mod telemetry;
-mod tls;
 mod workers;
 mod workflows;
 
 pub use auth::{Caller, KeyError, Keys, Limits};
+pub use connections::{Connections, Tls, TlsError, serve};
 pub use options::{Access, Options};
 pub use origins::Origins;
 pub use router::{router, workers_router};
-pub use serve::{Connections, serve};
 pub use subscriptions::check_webhook_url;
 pub use telemetry::{TraceExporter, TraceOptions};
-pub use tls::{Tls, TlsError};
 
 #[cfg(test)]
 mod fuzz_tests;

@@ -9,6 +9,7 @@ use axum::routing::MethodRouter;
 use everstep_engine::Role;
 
 use crate::auth::{Gate, admit};
+use crate::body_budget::meter;
 use crate::failure::Failure;
 use crate::route::{Route, bind};
 use crate::services::Services;
@@ -45,7 +46,12 @@ pub(crate) fn build(services: &Services, table: Vec<Route>) -> Router {
             requires: endpoint.requires,
         };
         let metrics = services.metrics.route(&endpoint.method, endpoint.path);
+        let budgets = match endpoint.requires.is_for_workers() {
+            true => services.worker_budgets.clone(),
+            false => services.budgets.clone(),
+        };
         let handler = handler
+            .layer(from_fn_with_state(budgets, meter))
             .layer(from_fn_with_state(gate, admit))
             .layer(from_fn_with_state(metrics, measure));
         let other_methods = paths.remove(endpoint.path).unwrap_or_default();

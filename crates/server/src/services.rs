@@ -6,6 +6,7 @@ use everstep_engine::Engine;
 
 use crate::auth::Identities;
 use crate::body::BodyLimits;
+use crate::body_budget::{BodyBudget, Budgets};
 use crate::journals::{Journals, feed_renderer};
 use crate::key_routes::KeyRoutes;
 use crate::options::Options;
@@ -17,12 +18,18 @@ use crate::telemetry::Metrics;
 use crate::workers::{Pool, WorkerRoutes};
 use crate::workflows::WorkflowRoutes;
 
+/// The bytes of responses that one token may leave unsent.
+const TOKEN_RESPONSES_BYTES: usize = 16 * 1024 * 1024;
+
 /// The state of each group of routes, and what all routes share.
 pub(crate) struct Services {
     /// Keeps the engine alive, so that it receives hints of other nodes.
     pub(crate) engine: Engine,
     pub(crate) identities: Arc<Identities>,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) budgets: Budgets,
+    /// Separate, so that clients cannot keep workers from appending.
+    pub(crate) worker_budgets: Budgets,
     pub(crate) keys: KeyRoutes,
     pub(crate) streams: StreamRoutes,
     pub(crate) workers: WorkerRoutes,
@@ -38,6 +45,13 @@ impl Services {
             true => WebhookTargets::PublicAndLoopback,
             false => WebhookTargets::Public,
         };
+        let of_token_max = options.chunk_bytes.max(TOKEN_RESPONSES_BYTES);
+        let responses = BodyBudget::new(options.responses_bytes_max, of_token_max);
+        let budgets = |max, of_body_max| Budgets {
+            requests: BodyBudget::new(max, of_body_max),
+            responses: responses.clone(),
+            runtime: engine.runtime(),
+        };
         let server = Arc::new(StreamServer {
             streams: engine.streams(),
             subscriptions: Arc::new(Subscriptions::new(
@@ -47,6 +61,8 @@ impl Services {
             )),
             wait_permits: wait_permits.clone(),
             body_limits,
+            response_budget: responses.clone(),
+            read_turns: Arc::default(),
             options: options.clone(),
         });
         let journals = Journals {
@@ -56,6 +72,8 @@ impl Services {
         Self {
             engine: engine.clone(),
             metrics: Arc::new(Metrics::new(engine)),
+            budgets: budgets(options.requests_bytes_max, options.body_bytes_max),
+            worker_budgets: budgets(options.worker_body_bytes_max, options.worker_body_bytes_max),
             keys: KeyRoutes {
                 engine: engine.clone(),
                 identities: identities.clone(),

@@ -9,7 +9,7 @@ use axum::response::Response;
 use everstep_engine::streams::FEEDS;
 
 use crate::auth::{Caller, Requirement};
-use crate::closing::Closing;
+use crate::connections::Closing;
 use crate::failure::Failure;
 use crate::journals::{Journals, dispatch_feed};
 use crate::parameters::{Parameter, parameters};

@@ -11,6 +11,9 @@ pub struct Options {
     /// The number of heads of streams in the cache. Should exceed the number of runs that are
     /// executed concurrently.
     pub heads_cached: usize,
+    /// The number of files that stay open for reads, at least 10. Servers keep descriptors for them
+    /// free.
+    pub files_cached: usize,
 }
 
 impl Default for Options {
@@ -19,6 +22,7 @@ impl Default for Options {
             cache_bytes: 32 * 1024 * 1024,
             memtable_bytes: 32 * 1024 * 1024,
             heads_cached: 65_536,
+            files_cached: 256,
         }
     }
 }

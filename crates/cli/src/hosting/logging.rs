@@ -1,6 +1,8 @@
 //! Logs on stderr. They contain neither payloads nor keys.
 
-use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::filter::{LevelFilter, filter_fn};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::config::Config;
 
@@ -16,10 +18,15 @@ pub(crate) fn log_to_stderr(config: &Config) {
         .with_max_level(level)
         .with_writer(std::io::stderr)
         .with_ansi(false);
+    // Hostile clients of HTTP/2 could fill the log.
+    let own = || filter_fn(|metadata| !metadata.target().starts_with("h2::"));
     // Fails only if a subscriber is already installed.
     let _ = match logs_json(config) {
-        true => subscriber.json().flatten_event(true).try_init(),
-        false => subscriber.try_init(),
+        true => {
+            let subscriber = subscriber.json().flatten_event(true).finish();
+            subscriber.with(own()).try_init()
+        }
+        false => subscriber.finish().with(own()).try_init(),
     };
 }
 

@@ -13,6 +13,8 @@ mod configuration;
 #[cfg(unix)]
 mod confirming;
 mod controlling;
+#[cfg(target_os = "linux")]
+mod descriptors;
 mod dev;
 mod guides;
 mod inspecting;

@@ -21,9 +21,23 @@ impl Server {
     /// Starts it with these environment variables.
     pub(crate) fn start_with(arguments: &[&str], environment: &[(String, String)]) -> Self {
         let mut server = Self::spawn(&[arguments, &["--json"]].concat(), environment);
-        let first = server.lines.next().unwrap().unwrap();
+        server.read_url();
+        server
+    }
+
+    fn read_url(&mut self) {
+        let first = self.lines.next().unwrap().unwrap();
         let line: serde_json::Value = serde_json::from_str(&first).unwrap();
-        server.url = line["listening"].as_str().unwrap().to_owned();
+        self.url = line["listening"].as_str().unwrap().to_owned();
+    }
+
+    /// Starts a server in a shell with this limit of file descriptors, as `ulimit` takes it.
+    pub(crate) fn start_limited(limits: &str, arguments: &[&str]) -> Self {
+        let mut shell = crate::program("sh");
+        shell.args(["-c", &format!(r#"{limits}; exec "$0" "$@" --json"#)]);
+        shell.arg(env!("CARGO_BIN_EXE_everstep")).args(arguments);
+        let mut server = Self::of(&mut shell);
+        server.read_url();
         server
     }
 
@@ -39,11 +53,12 @@ impl Server {
     }
 
     fn spawn(arguments: &[&str], environment: &[(String, String)]) -> Self {
-        let mut child = command(arguments)
-            .envs(environment.iter().cloned())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = command(arguments);
+        Self::of(command.envs(environment.iter().cloned()))
+    }
+
+    fn of(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         Self {
             child,
@@ -114,6 +129,10 @@ impl Server {
     pub(crate) fn json(&self, arguments: &[&str]) -> serde_json::Value {
         let printed = self.output(&[arguments, &["--json"]].concat());
         serde_json::from_str(&printed).unwrap()
+    }
+
+    pub(crate) fn process_id(&self) -> u32 {
+        self.child.id()
     }
 
     pub(crate) fn kill(mut self) {

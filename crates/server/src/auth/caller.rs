@@ -189,6 +189,13 @@ impl Caller {
         self.has(Scope::Send) || token.is_some_and(|token| token.allows_answer(method))
     }
 
+    /// Returns a text that tells the caller from others: its token, its key, or its name. `None` for
+    /// callers without a name that may do everything.
+    pub(crate) fn identity(&self) -> Option<String> {
+        let key = || self.key().or(self.name()).map(str::to_owned);
+        self.token_text().or_else(key)
+    }
+
     /// Returns a text that identifies the token of the caller.
     pub(crate) fn token_text(&self) -> Option<String> {
         match &*self.grant {
@@ -215,7 +222,7 @@ impl Caller {
     }
 
     /// Returns whether the caller has a token instead of a key.
-    pub(super) fn has_token(&self) -> bool {
+    pub(crate) fn has_token(&self) -> bool {
         matches!(&*self.grant, Grant::Run(_) | Grant::Streams(_))
     }
 

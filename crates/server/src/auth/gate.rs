@@ -14,6 +14,8 @@ use super::caller::Caller;
 use super::identify::{Identities, bearer};
 use super::requirement::Requirement;
 use super::validity::Validity;
+use crate::compression::Uncompressed;
+use crate::connections::OpenConnection;
 use crate::failure::Failure;
 use crate::stream_protocol::PREFIX;
 
@@ -33,8 +35,14 @@ pub(crate) async fn admit(
     next: Next,
 ) -> Result<Response, Failure> {
     let Some(caller) = gate.check(&mut request).await? else {
-        return Ok(next.run(request).await);
+        let mut response = next.run(request).await;
+        response.extensions_mut().insert(Uncompressed);
+        return Ok(response);
     };
+    let connection = request.extensions().get::<Arc<OpenConnection>>();
+    if let Some(connection) = connection.filter(|connection| !connection.is_identified()) {
+        connection.identify(&caller.identity().unwrap_or_default());
+    }
     let validity = gate.validity(&request, &caller);
     request.extensions_mut().insert(caller);
     match validity {

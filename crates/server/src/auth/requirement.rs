@@ -19,6 +19,16 @@ pub(crate) enum Requirement {
     Run(RunAction),
 }
 
+impl Requirement {
+    /// Returns whether the route is part of the worker protocol.
+    pub(crate) fn is_for_workers(self) -> bool {
+        match self {
+            Self::Scopes(scopes) => scopes.contains(&Scope::Work),
+            Self::Public | Self::Unlimited(_) | Self::Stream | Self::Run(_) => false,
+        }
+    }
+}
+
 /// What a caller can do with one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunAction {

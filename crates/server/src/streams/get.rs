@@ -12,12 +12,15 @@ use super::query::{Live, Query};
 use super::reply::{Reply, body_of};
 use super::request::{Reading, StreamRequest, StreamServer};
 use super::sse;
-use crate::closing::Closing;
+use crate::connections::Closing;
 use crate::failure::Failure;
 use crate::stream_protocol as names;
 
 /// Messages never change, so responses can be cached; only more messages may follow.
 const CACHED: &str = "private, max-age=60, stale-while-revalidate=300";
+
+/// The approximate size of the response to a long-poll. Many wait at once and may be answered together.
+const LONG_POLL_BYTES: usize = 64 * 1024;
 
 /// Responses of journals must be revalidated, because the rights of a caller may change.
 const CACHED_VIEW: &str = "private, no-cache";
@@ -49,14 +52,18 @@ pub(crate) async fn respond(
         ..
     } = request;
     match reading.query.live {
-        Live::No => read(&server, reading, &headers).await,
+        Live::No => {
+            // Until the response is counted, which happens when it is returned.
+            let _turn = server.read_turns.wait(&caller).await;
+            read(&server, reading, &headers).await
+        }
         Live::LongPoll => {
             let _permit = server.wait_permits.acquire(&caller)?;
             long_poll(&server, reading, &closing).await
         }
         Live::Sse => {
             let permit = server.wait_permits.acquire(&caller)?;
-            Ok(sse::respond(server, reading, permit, closing))
+            Ok(sse::respond(server, reading, permit, caller, closing))
         }
     }
 }
@@ -103,7 +110,8 @@ async fn long_poll(
     } = reading;
     let (streams, options) = (&server.streams, &server.options);
     let from = reader.offset();
-    let waiting = reader.next_within(options.chunk_bytes, options.long_poll_timeout);
+    let bytes = options.chunk_bytes.min(LONG_POLL_BYTES);
+    let waiting = reader.next_within(bytes, options.long_poll_timeout);
     let arrived = tokio::select! {
         biased;
         chunk = waiting => Some(chunk?),
@@ -111,7 +119,7 @@ async fn long_poll(
     };
     let chunk = match arrived {
         Some(chunk) => chunk,
-        None => reader.next_chunk(options.chunk_bytes).await?,
+        None => reader.next_chunk(bytes).await?,
     };
     let cursor = cursor(streams.now(), query.cursor, streams.random());
     let reply = |status| Reply::new(status).after(&chunk).with(names::CURSOR, cursor);

@@ -11,13 +11,15 @@ use everstep_engine::streams::{Reader, StreamError, StreamPath, Streams};
 use percent_encoding::percent_decode_str;
 
 use super::query::Query;
+use super::turns::ReadTurns;
 use crate::auth::Caller;
 use crate::body::BodyLimits;
-use crate::closing::Closing;
+use crate::body_budget::BodyBudget;
+use crate::connections::Closing;
+use crate::connections::Secured;
 use crate::failure::Failure;
 use crate::options::Options;
 use crate::permits::WaitPermits;
-use crate::serve::Secured;
 use crate::stream_protocol::PREFIX;
 use crate::subscriptions::Subscriptions;
 
@@ -26,6 +28,8 @@ pub(crate) struct StreamServer {
     pub(crate) subscriptions: Arc<Subscriptions>,
     pub(crate) wait_permits: WaitPermits,
     pub(crate) body_limits: BodyLimits,
+    pub(crate) response_budget: Arc<BodyBudget>,
+    pub(crate) read_turns: Arc<ReadTurns>,
     pub(crate) options: Arc<Options>,
 }
 

@@ -18,7 +18,9 @@ use serde::Serialize;
 use super::caching::cursor;
 use super::reply::{Reply, body_of};
 use super::request::{Reading, StreamServer};
-use crate::closing::Closing;
+use crate::auth::Caller;
+use crate::body_budget::counted;
+use crate::connections::Closing;
 use crate::permits::WaitPermit;
 use crate::stream_protocol as names;
 
@@ -38,6 +40,9 @@ struct Control {
 /// has taken the one before, so this limits what a connection buffers.
 const EVENT_BYTES: usize = 64 * 1024;
 
+/// The size above which an event counts for the budget of responses. A message is never split.
+const LARGE_EVENT: usize = 256 * 1024;
+
 /// An open event stream.
 struct EventStream {
     server: Arc<StreamServer>,
@@ -49,6 +54,7 @@ struct EventStream {
     started: bool,
     ended: bool,
     closing: Closing,
+    caller: Caller,
     _permit: WaitPermit,
 }
 
@@ -56,6 +62,7 @@ pub(crate) fn respond(
     server: Arc<StreamServer>,
     reading: Reading,
     permit: WaitPermit,
+    caller: Caller,
     closing: Closing,
 ) -> Response {
     let until = server.streams.elapsed() + server.options.sse_lifetime;
@@ -69,6 +76,7 @@ pub(crate) fn respond(
         started: false,
         ended: false,
         closing,
+        caller,
         _permit: permit,
     };
     let events = stream::unfold(open, |mut open| async move {
@@ -104,7 +112,14 @@ impl EventStream {
             return None;
         }
         self.started = true;
-        Some(self.events(&chunk))
+        let bytes = chunk.messages.iter().map(Bytes::len).sum();
+        if bytes <= LARGE_EVENT {
+            return Some(self.events(&chunk));
+        }
+        // If there is no memory for it, the client reconnects and waits.
+        let budget = &self.server.response_budget;
+        let account = budget.hold(Some(&self.caller), bytes).ok()?;
+        Some(counted(self.events(&chunk), Arc::new(account)))
     }
 
     fn remaining(&self) -> Duration {

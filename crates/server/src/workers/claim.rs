@@ -9,7 +9,7 @@ use futures_util::future::{Either, select};
 
 use super::pool::{Pool, unknown_session};
 use super::request::{JsonBody, OwnSession};
-use crate::closing::Closing;
+use crate::connections::Closing;
 use crate::failure::Failure;
 
 pub(super) async fn claim(

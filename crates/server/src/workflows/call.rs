@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 
 use crate::auth::{Caller, check_reach, unreached};
 use crate::body::BodyLimits;
-use crate::closing::Closing;
+use crate::connections::Closing;
 use crate::failure::Failure;
 use crate::json;
 use crate::parameters::{Parameter, Parameters};

@@ -9,9 +9,14 @@
 mod bodies;
 mod clients;
 mod compressing;
+mod connecting;
 mod development;
 mod feeds;
+#[allow(dead_code, reason = "other tests use the rest of it")]
+mod frames;
 mod hostile;
+mod http2;
+mod in_memory;
 mod journals;
 mod limited_keys;
 mod listening;

@@ -8,8 +8,9 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, Response, StatusCode};
 use everstep::{AnyEvent, Ctx, Engine, Payload, Result, Workflows};
+use everstep_protocol::access::Scope;
 use everstep_protocol::client::{Call, Connection};
-use everstep_server::{Connections, Options, router, serve};
+use everstep_server::{Caller, Connections, Options, router, serve};
 use futures_util::StreamExt;
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -92,6 +93,25 @@ async fn a_run_token_opens_a_thousand_event_streams_and_no_more() {
     streams.pop();
     let again = get(&app, address, &tokens[0]).await;
     assert_eq!(again.status(), StatusCode::OK);
+}
+
+// B786
+#[tokio::test]
+async fn a_key_leaves_half_of_the_waits_to_others() {
+    let mut options = open();
+    options.waiting_max = 4;
+    let app = server(options).await;
+    send(&app, "PUT", "/v1/stream/a", &[TEXT], "x").await;
+    let wait = async |name: &str| {
+        let caller = Caller::with_scopes(name, [Scope::Read]);
+        let request = Request::get("/v1/stream/a?offset=-1&live=sse").extension(caller);
+        let request = request.header("Host", "localhost").body(Body::empty());
+        app.clone().oneshot(request.unwrap()).await.unwrap()
+    };
+    let _open = [wait("greedy").await, wait("greedy").await];
+    let refused = wait("greedy").await;
+    assert_eq!(refused.status(), StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(wait("other").await.status(), StatusCode::OK);
 }
 
 /// Sends a request until it gets the only permit to wait, and returns the status of the response.

@@ -51,6 +51,7 @@ impl Tables {
     fn try_open(folder: &Path, options: &Options, place: &str) -> fjall::Result<Self> {
         let db = Database::builder(folder)
             .cache_size(options.cache_bytes)
+            .max_cached_files(Some(options.files_cached))
             .max_journaling_size(64 * MIB)
             // A second worker would spin while the first one compacts (see `pressure`).
             .worker_threads(1)

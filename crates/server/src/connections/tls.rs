@@ -7,6 +7,9 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{ServerConfig, crypto};
 
+/// HTTP/2 in the negotiation of TLS.
+pub(super) const HTTP2: &[u8] = b"h2";
+
 /// The certificate or its key cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -52,13 +55,13 @@ impl Tls {
             .map_err(|error| TlsError::Pair(error.to_string()))?;
         let config = config.with_no_client_auth().with_single_cert(chain, key);
         let mut config = config.map_err(|error| TlsError::Pair(error.to_string()))?;
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        config.alpn_protocols = vec![HTTP2.to_vec(), b"http/1.1".to_vec()];
         Ok(Self {
             config: Arc::new(config),
         })
     }
 
-    pub(crate) fn acceptor(&self) -> TlsAcceptor {
+    pub(super) fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(self.config.clone())
     }
 }
