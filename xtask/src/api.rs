@@ -1,5 +1,5 @@
-//! `cargo xtask api`: runs a pinned schemathesis against the API that the server describes. No request may cause a server
-//! error or a response that the description does not contain.
+//! `cargo xtask api`: runs a pinned redocly on the description of the API, which must have no errors, and a pinned
+//! schemathesis against the API. No request may cause a server error or a response that the description does not contain.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,6 +12,7 @@ use crate::served::{Server, unusable};
 use crate::stage::Verdict;
 use crate::workspace::{self, target};
 
+const REDOCLY: &str = "@redocly/cli@2.77.0";
 /// Checks of every response.
 const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,\
      response_headers_conformance,response_schema_conformance";
@@ -28,6 +29,7 @@ pub(crate) fn run() -> Result<(), Failure> {
     Server::build()?;
     let server = Server::start(&["--memory"])?;
     let description = format!("{}/openapi.json", server.address);
+    lint(&description)?;
     let program = schemathesis.display().to_string();
     let report = scratch.path("report");
     let arguments = [
@@ -51,6 +53,17 @@ pub(crate) fn run() -> Result<(), Failure> {
         &report,
     ];
     Invocation::new(&program, &arguments).within(LIMIT).run()
+}
+
+fn lint(description: &str) -> Result<(), Failure> {
+    Invocation::new(
+        "npx",
+        &["--yes", REDOCLY, "lint", "--format", "summary", description],
+    )
+    .variable("REDOCLY_TELEMETRY", "off")
+    .variable("REDOCLY_SUPPRESS_UPDATE_NOTICE", "true")
+    .within(LIMIT)
+    .run()
 }
 
 /// The stage `api`.

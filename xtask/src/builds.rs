@@ -13,7 +13,7 @@ use crate::workspace;
 pub(crate) const TESTS: &[&str] = &["it", "behaviours", "flood", "kill", "seeds"];
 
 /// Integration tests that try many cases or measure themselves against the clock, and run optimised.
-const OPTIMISED_TESTS: &[&str] = &["random", "kill9", "postgres"];
+const OPTIMISED_TESTS: &[&str] = &["random", "kill9", "postgres", "hostile"];
 
 /// Programs that run optimised.
 const BINARIES: &[&str] = &[

@@ -14,6 +14,7 @@ mod documents;
 mod examples;
 mod failure;
 mod fuzz;
+mod hostile;
 mod install;
 mod lanes;
 mod manifest;
@@ -48,7 +49,7 @@ cargo xtask: development commands of this repository
   cargo xtask costs           count the instructions of the hot path and compare them with the recorded counts
       --accept                record the new counts
   cargo xtask conform         run the public Durable Streams suite and the stock clients against the server, on each store
-  cargo xtask api             run schemathesis against the API that the server describes
+  cargo xtask api             lint the description of the API, and run schemathesis against the API
   cargo xtask sim             simulate clusters with faults at every call
       --seeds N               number of seeds (2,000)
       --minutes M             start no seed after M minutes
@@ -60,6 +61,8 @@ cargo xtask: development commands of this repository
   cargo xtask cluster         run real processes on one PostgreSQL under faults and check the result
       --minutes M             duration of the faults (2)
       --seed S                seed of programs and faults (1)
+  cargo xtask hostile         attack a server and measure what its other clients notice
+      --rounds N              how often to repeat all attacks (5)
   cargo xtask fuzz [TARGET]   fuzz the decoders longer than the tests do
       --minutes M             duration per target (1)
   cargo xtask help            print this text
@@ -93,6 +96,7 @@ fn dispatch(args: &[String]) -> Result<(), Failure> {
         "sim" => sim::run(rest),
         "cluster" => cluster::run(rest),
         "fuzz" => fuzz::run(rest),
+        "hostile" => hostile::run(rest),
         "help" | "--help" | "-h" => {
             print_help();
             Ok(())

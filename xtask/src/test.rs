@@ -11,6 +11,7 @@ use crate::conform;
 use crate::costs;
 use crate::examples;
 use crate::failure::Failure;
+use crate::hostile;
 use crate::install;
 use crate::lanes;
 use crate::postgres;
@@ -95,7 +96,7 @@ const STAGES: &[Stage] = &[
     .beside("optimised"),
     Stage::main(
         "api",
-        "schemathesis against the API that the server describes",
+        "redocly on the description of the API, and schemathesis against the API",
         api::stage,
     )
     .beside("optimised"),
@@ -103,6 +104,12 @@ const STAGES: &[Stage] = &[
         "kill9",
         "a process that is killed again and again loses nothing",
         kill9,
+    )
+    .beside("optimised"),
+    Stage::main(
+        "hostile",
+        "a server under attack, which costs little memory and keeps others served",
+        hostile::stage,
     )
     .beside("optimised"),
     Stage::main(
