@@ -73,7 +73,10 @@ test("hidden records do not wake a live reader, who misses nothing after them", 
   await call("POST", `/workflows/${id}/events/comment`, "nice")
   await finish(id)
   await seen
-  expect(batches[0].items[0]).toMatchObject({ type: "orders", value: { stage: "approved" } })
+  const rows = batches.flatMap((batch) => batch.items)
+  expect(rows[0]).toMatchObject({ type: "wait", headers: { operation: "delete" } })
+  const changed = rows.find((row) => row.type === "orders")
+  expect(changed).toMatchObject({ value: { stage: "approved" } })
   response.cancel()
 })
 

@@ -1,16 +1,14 @@
 //! `cargo xtask api`: runs a pinned redocly on the description of the API, which must have no errors, and a pinned
 //! schemathesis against the API. No request may cause a server error or a response that the description does not contain.
 
-use std::fs;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::failure::Failure;
 use crate::process::Invocation;
+use crate::python;
 use crate::scratch::Scratch;
-use crate::served::{Server, unusable};
+use crate::served::Server;
 use crate::stage::Verdict;
-use crate::workspace::{self, target};
 
 const REDOCLY: &str = "@redocly/cli@2.77.0";
 /// Checks of every response.
@@ -25,7 +23,7 @@ const LIMIT: Duration = Duration::from_secs(600);
 
 pub(crate) fn run() -> Result<(), Failure> {
     let scratch = Scratch::new("api")?;
-    let schemathesis = install()?;
+    let schemathesis = python::install("schemathesis")?.join("schemathesis");
     Server::build()?;
     let server = Server::start(&["--memory"])?;
     let description = format!("{}/openapi.json", server.address);
@@ -70,26 +68,4 @@ fn lint(description: &str) -> Result<(), Failure> {
 pub(crate) fn stage() -> Result<Verdict, Failure> {
     run()?;
     Ok(Verdict::Passed)
-}
-
-/// Installs schemathesis in cargo's target folder whenever its pins change.
-fn install() -> Result<PathBuf, Failure> {
-    let pins = workspace::root().join("conformance/schemathesis/requirements.txt");
-    let folder = target().join("conformance/schemathesis");
-    let (installed, program) = (
-        folder.join("installed.txt"),
-        folder.join("bin/schemathesis"),
-    );
-    let wanted = fs::read_to_string(&pins).map_err(|error| unusable(&pins, &error))?;
-    if fs::read_to_string(&installed).is_ok_and(|known| known == wanted) {
-        return Ok(program);
-    }
-    let path = folder.display().to_string();
-    Invocation::new("python3", &["-m", "venv", "--clear", &path]).run()?;
-    let pip = folder.join("bin/pip").display().to_string();
-    let pins = pins.display().to_string();
-    let arguments = ["install", "--quiet", "--no-deps", "--requirement", &pins];
-    Invocation::new(&pip, &arguments).run()?;
-    fs::write(&installed, wanted).map_err(|error| unusable(&installed, &error))?;
-    Ok(program)
 }

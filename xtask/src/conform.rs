@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 use crate::process::Invocation;
+use crate::python;
 use crate::scratch::Scratch;
 use crate::served::{Server, unusable};
 use crate::stage::Verdict;
@@ -29,10 +30,18 @@ const SUITES: [Suite; 2] = [
     },
     Suite {
         name: "clients",
-        tests: 15,
-        files: &["support.mjs", "journals.test.mjs", "state.test.mjs"],
+        tests: 29,
+        files: &[
+            "support.mjs",
+            "journals.test.mjs",
+            "state.test.mjs",
+            "tokens.test.mjs",
+        ],
     },
 ];
+
+/// The expected number of tests of the stock Python client.
+const PYTHON_TESTS: u64 = 7;
 
 /// The files that npm reads.
 const OF_NPM: [&str; 3] = [".npmrc", "package.json", "package-lock.json"];
@@ -40,6 +49,7 @@ const OF_NPM: [&str; 3] = [".npmrc", "package.json", "package-lock.json"];
 pub(crate) fn run() -> Result<(), Failure> {
     let scratch = Scratch::new("conform")?;
     Server::build()?;
+    test_python_client()?;
     for suite in &SUITES {
         let folder = suite.install()?;
         let data = scratch.path(suite.name);
@@ -57,6 +67,32 @@ pub(crate) fn run() -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Runs the tests of the stock Python client. What they test does not depend on the store.
+fn test_python_client() -> Result<(), Failure> {
+    let python = python::install("python-client")?.join("python");
+    let server = Server::start(&["--memory"])?;
+    let folder = workspace::root().join("conformance/python-client");
+    let (python, folder) = (python.display().to_string(), folder.display().to_string());
+    let arguments = [
+        "-B",
+        "-m",
+        "unittest",
+        "discover",
+        "--start-directory",
+        &folder,
+    ];
+    let tests = Invocation::new(&python, &arguments).variable("EVERSTEP_URL", &server.address);
+    let report = tests.error_output()?;
+    let all = format!("Ran {PYTHON_TESTS} tests");
+    if report.contains(&all) && report.trim_end().ends_with("OK") {
+        println!("      python-client: {PYTHON_TESTS} of {PYTHON_TESTS} passed");
+        return Ok(());
+    }
+    Err(Failure::new(format!(
+        "of python-client, not all of {PYTHON_TESTS} tests passed:\n{report}"
+    )))
 }
 
 /// The stage `conformance`.

@@ -21,6 +21,7 @@ mod manifest;
 mod postgres;
 mod process;
 mod program;
+mod python;
 mod scratch;
 mod seed;
 mod served;
