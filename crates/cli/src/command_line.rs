@@ -18,7 +18,7 @@ Exit codes:
   0    success
   1    failure; the message says why
   2    invalid command line or setting
-  3    the store cannot be used: locked, corrupt, full, or written by a newer version
+  3    the store cannot be used: locked, corrupt, full, or written by a newer version; or `check` found damage
   4    no server is reachable
   5    the server requires a key, or a key with more scopes
   6    the run, workflow or key does not exist
@@ -125,6 +125,12 @@ pub(crate) enum Command {
     Stream(commands::stream::Stream),
     /// Export the complete journal of a run as JSON lines (requires the scope `admin`)
     Export(commands::export::Export),
+    /// Import a run with the journal that `export` wrote (requires the scope `admin`)
+    Import(commands::import::Import),
+    /// Look for damage in the directory of a store
+    Check(commands::check::Check),
+    /// Recover what can be read of a damaged store into a new one
+    Salvage(commands::salvage::Salvage),
     /// Create a short-lived token that gives a browser access to one run
     Token(commands::token::Token),
     /// Create, list and revoke API keys
@@ -178,6 +184,9 @@ impl Command {
             Self::Send(it) => block_on(commands::send::run(&it, &Context::new(global)?)),
             Self::Answer(it) => block_on(commands::answer::run(&it, &Context::new(global)?)),
             Self::Export(it) => block_on(commands::export::run(&it, &Context::new(global)?)),
+            Self::Import(it) => block_on(commands::import::run(&it, &Context::new(global)?)),
+            Self::Check(it) => commands::check::run(&it, global),
+            Self::Salvage(it) => commands::salvage::run(&it, global),
             Self::Token(it) => block_on(commands::token::run(&it, &Context::new(global)?)),
             Self::Pause(it) => plain(Verb::Pause, &it, global),
             Self::Resume(it) => plain(Verb::Resume, &it, global),

@@ -19,7 +19,7 @@ use crate::error::{
 use crate::node::Node;
 use crate::observers::{Emissions, EndedRun, Ending, Endings, FailureHook, Feed};
 use crate::requests::control::{
-    BulkProgress, Done, ForkRun, RequestOrigin, Revival, Settlement, Verb,
+    BulkProgress, Done, ForkRun, ImportRun, RequestOrigin, Revival, Settlement, Verb,
 };
 use crate::requests::{
     Answer, Answered, PendingReply, Records, RunInfo, SendEvent, Sent, Start, Started,
@@ -241,6 +241,12 @@ impl Engine {
     /// Starts another run from a point of a run. The outcome is about the new run.
     pub async fn fork(&self, fork: ForkRun, origin: RequestOrigin) -> Result<Done, ControlError> {
         self.core.controller.perform(Verb::Fork(fork), origin).await
+    }
+
+    /// Creates a run with the records that another store has exported. If it has not ended, it
+    /// continues.
+    pub async fn import(&self, import: ImportRun) -> Result<Done, ControlError> {
+        self.core.controller.import(import).await
     }
 
     /// Applies a verb to many runs, and reports the outcome for each as it is known.

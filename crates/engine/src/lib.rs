@@ -64,7 +64,8 @@ pub use observers::{
     Emission, Emissions, EndedRun, Ending, Endings, FailureEvent, FailureHook, Feed,
 };
 pub use requests::control::{
-    Because, BulkProgress, Control, Done, Effect, ForkRun, RequestOrigin, Revival, Settlement,
+    Because, BulkProgress, Control, Done, Effect, ForkRun, ImportRun, RequestOrigin, Revival,
+    Settlement,
 };
 pub use requests::{
     Answer, Answered, PendingReply, Records, RunInfo, SendEvent, Sent, Start, Started,

@@ -13,8 +13,8 @@ use tempfile::TempDir;
 
 use crate::EmbeddedStore;
 
-const STREAMS: u64 = 20;
-const RECORDS: u64 = 30;
+pub(crate) const STREAMS: u64 = 20;
+pub(crate) const RECORDS: u64 = 30;
 const ROUNDS: u64 = 150;
 
 fn open(path: &Path) -> Result<EmbeddedStore, StoreError> {
@@ -22,7 +22,7 @@ fn open(path: &Path) -> Result<EmbeddedStore, StoreError> {
 }
 
 /// Creates a store with streams, timers and ready marks.
-fn filled() -> TempDir {
+pub(crate) fn filled() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let clock = Arc::new(TestClock::new());
     let store = EmbeddedStore::open(folder.path(), clock.clone()).unwrap();
@@ -48,7 +48,7 @@ fn filled() -> TempDir {
 }
 
 /// Writes all memtables to tables, so that later data is only in the journal.
-fn flush(store: &EmbeddedStore) {
+pub(crate) fn flush(store: &EmbeddedStore) {
     let tables = &store.0.tables;
     for table in [
         &tables.journal,
@@ -62,7 +62,7 @@ fn flush(store: &EmbeddedStore) {
     }
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
@@ -75,7 +75,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -90,7 +90,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Reads everything. Returns the number of records, or the first error.
-fn read_all(path: &Path) -> Result<u64, StoreError> {
+pub(crate) fn read_all(path: &Path) -> Result<u64, StoreError> {
     let store = open(path)?;
     block_on(async {
         let mut records = 0;
@@ -133,7 +133,7 @@ fn read_all(path: &Path) -> Result<u64, StoreError> {
 }
 
 /// A small deterministic generator.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     fn below(&mut self, end: u64) -> u64 {
@@ -152,6 +152,39 @@ fn used(bytes: &[u8]) -> u64 {
         .map_or(0, |at| (at as u64 + 1) * 4_096)
 }
 
+/// Damages one of the files in a copy of a folder. Returns its name, and what was done to it.
+pub(crate) fn damage(
+    random: &mut Random,
+    names: &[PathBuf],
+    original: &Path,
+    copy: &Path,
+) -> (String, String) {
+    let victim = &names[random.below(names.len() as u64) as usize];
+    let name = victim.strip_prefix(original).unwrap();
+    let victim = copy.join(name);
+    let mut bytes = fs::read(&victim).unwrap();
+    let end = used(&bytes).min(bytes.len() as u64);
+    let what = match random.below(3) {
+        0 if end > 0 => {
+            let at = random.below(end);
+            bytes[at as usize] ^= 1 + random.below(255) as u8;
+            format!("byte {at} changed")
+        }
+        1 if end > 0 => {
+            bytes.truncate(random.below(end) as usize);
+            format!("cut to {} bytes", bytes.len())
+        }
+        _ => {
+            let at = random.below(end + 1) as usize;
+            let stop = (at + 64).min(bytes.len());
+            bytes[at.min(stop)..stop].fill(0xA5);
+            format!("overwritten from {at}")
+        }
+    };
+    fs::write(&victim, &bytes).unwrap();
+    (name.display().to_string(), what)
+}
+
 #[test]
 fn damage_anywhere_is_an_error_or_harmless_but_never_a_panic() {
     let original = filled();
@@ -162,45 +195,17 @@ fn damage_anywhere_is_an_error_or_harmless_but_never_a_panic() {
     for round in 0..ROUNDS {
         let folder = tempfile::tempdir().unwrap();
         copy(original.path(), folder.path());
-        let victim = &names[random.below(names.len() as u64) as usize];
-        let victim = folder
-            .path()
-            .join(victim.strip_prefix(original.path()).unwrap());
-        let mut bytes = fs::read(&victim).unwrap();
-        let end = used(&bytes).min(bytes.len() as u64);
-        let what = match random.below(3) {
-            0 if end > 0 => {
-                let at = random.below(end);
-                bytes[at as usize] ^= 1 + random.below(255) as u8;
-                format!("byte {at} changed")
-            }
-            1 if end > 0 => {
-                bytes.truncate(random.below(end) as usize);
-                format!("cut to {} bytes", bytes.len())
-            }
-            _ => {
-                let at = random.below(end + 1) as usize;
-                let stop = (at + 64).min(bytes.len());
-                bytes[at.min(stop)..stop].fill(0xA5);
-                format!("overwritten from {at}")
-            }
-        };
-        fs::write(&victim, &bytes).unwrap();
+        let (file, what) = damage(&mut random, &names, original.path(), folder.path());
         let result = catch_unwind(AssertUnwindSafe(|| read_all(folder.path())));
-        let result = result
-            .unwrap_or_else(|_| panic!("round {round}: {} {what}: panicked", victim.display()));
+        let result = result.unwrap_or_else(|_| panic!("round {round}: {file} {what}: panicked"));
         if let Err(error) = &result {
             assert_ne!(
                 error.code(),
                 ErrorCode::StorePoisoned,
-                "round {round}: {} {what}",
-                victim.display()
+                "round {round}: {file} {what}"
             );
         }
-        eprintln!(
-            "{round:>3} {} {what}: {result:?}",
-            victim.strip_prefix(folder.path()).unwrap().display()
-        );
+        eprintln!("{round:>3} {file} {what}: {result:?}");
     }
 }
 

@@ -18,6 +18,7 @@ mod generations;
 mod open;
 mod options;
 mod read;
+mod salvage;
 mod sets;
 mod state;
 mod storage;
@@ -26,6 +27,7 @@ mod upgrade;
 mod write;
 
 pub use options::Options;
+pub use salvage::{CheckReport, Damage, LostStream, SalvageReport, check, salvage};
 pub use store::EmbeddedStore;
 
 #[cfg(test)]

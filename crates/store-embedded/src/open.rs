@@ -101,7 +101,7 @@ pub(crate) fn open(
     })
 }
 
-fn prepare(path: &Path, place: &str) -> Result<(), StoreError> {
+pub(crate) fn prepare(path: &Path, place: &str) -> Result<(), StoreError> {
     if path.is_file() {
         return Err(StoreError::Unavailable {
             detail: format!("{place} is a file; name a directory"),
@@ -111,7 +111,7 @@ fn prepare(path: &Path, place: &str) -> Result<(), StoreError> {
 }
 
 /// Refuses a directory without `FORMAT` that contains files.
-fn must_be_empty(path: &Path, place: &str) -> Result<(), StoreError> {
+pub(crate) fn must_be_empty(path: &Path, place: &str) -> Result<(), StoreError> {
     let io_failed = failure::of_io(place);
     for entry in fs::read_dir(path).map_err(&io_failed)? {
         let name = entry.map_err(&io_failed)?.file_name();

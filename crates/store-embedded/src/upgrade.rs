@@ -65,7 +65,7 @@ fn clear(tables: &Tables, table: &Keyspace) -> fjall::Result<()> {
 
 /// Creates a batch that is synced. A batch that another one follows must be complete, otherwise the
 /// log counts as damaged (`journal_check`).
-fn batch(tables: &Tables) -> OwnedWriteBatch {
+pub(crate) fn batch(tables: &Tables) -> OwnedWriteBatch {
     let rows = OwnedWriteBatch::with_capacity(tables.db.clone(), BATCH);
     rows.durability(Some(PersistMode::SyncData))
 }

@@ -33,6 +33,7 @@ mod executions;
 mod failure_hooks;
 mod family_control;
 mod forking;
+mod importing;
 mod interfaces;
 mod joins;
 mod listing;

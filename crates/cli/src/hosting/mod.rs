@@ -19,5 +19,7 @@ pub(crate) use engine_settings::engine_settings;
 pub(crate) use logging::{log_to_stderr, log_warnings, logs_json};
 pub(crate) use server_options::{connection_options, server_options};
 pub(crate) use shutdown_signal::{SHUTTING_DOWN, ShutdownSignal, shut_down, shutting_down};
-pub(crate) use storage::{Storage, StorageConfig, StoreNotOpened, open_directory};
+pub(crate) use storage::{
+    Storage, StorageConfig, StoreNotOpened, data_directory, open_directory, own_files,
+};
 pub(crate) use trace_export::export_traces;

@@ -1,5 +1,6 @@
 //! The store of a server: a directory for a single node, or a database for any number of nodes.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use everstep_store::{Bus, Store, StoreError, SystemClock};
 use everstep_store_embedded::EmbeddedStore;
 use everstep_store_postgres::{Options, PostgresBus, PostgresStore};
 
+use crate::arguments::GlobalOptions;
 use crate::config::{Config, without_password};
 use crate::usage_error::UsageError;
 
@@ -34,11 +36,24 @@ const DIRECTORY_REMEDY: &str = "Name another directory with --data, which may be
 const DATABASE_REMEDY: &str =
     "Start the database or correct its URL, and then start this command again.";
 
-/// Opens the embedded store in a directory. From then on, the process creates all files for its
-/// user alone.
-pub(crate) fn open_directory(path: &Path) -> anyhow::Result<Arc<dyn Store>> {
+/// Makes the process create all files for its user alone from now on.
+pub(crate) fn own_files() {
     #[cfg(unix)]
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+}
+
+/// Returns the directory of the embedded store that a command names, or that is configured.
+pub(crate) fn data_directory(
+    flag: Option<OsString>,
+    global: &GlobalOptions,
+) -> anyhow::Result<PathBuf> {
+    let config = global.config(vec![("data", flag)])?;
+    config.path("data").context("`data` is not set")
+}
+
+/// Opens the embedded store in a directory.
+pub(crate) fn open_directory(path: &Path) -> anyhow::Result<Arc<dyn Store>> {
+    own_files();
     let store =
         EmbeddedStore::open(path, Arc::new(SystemClock)).map_err(|source| StoreNotOpened {
             place: path.display().to_string(),

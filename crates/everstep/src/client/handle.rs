@@ -12,7 +12,7 @@ use everstep_model::{
 };
 use futures_util::future::{Either, select};
 
-use super::error::{FindError, ReadError, SendError, WaitError};
+use super::error::{ControlError, FindError, ReadError, SendError, WaitError};
 use super::port::{Client, Port};
 use super::records::Records;
 use crate::declaration::{Accepts, Event};
@@ -40,6 +40,22 @@ impl Client {
         let id = RunId::new(id)?;
         self.port.row(&id).await?;
         Ok(RunHandle::new(self.port.clone(), id, false, None))
+    }
+
+    /// Creates a run with a journal that was read from another store with [`RunHandle::journal`], or from the lines that
+    /// `everstep export` writes. The records stay as they are. If the run has not ended, it continues, so it must not
+    /// continue in the other store too.
+    ///
+    /// # Errors
+    /// If the run exists, or the records are not a whole journal.
+    pub async fn import(
+        &self,
+        id: impl AsRef<str>,
+        journal: Vec<Entry>,
+    ) -> Result<RunHandle, ControlError> {
+        let id = RunId::new(id)?;
+        self.port.import(id.clone(), journal).await?;
+        Ok(RunHandle::new(self.port.clone(), id, true, None))
     }
 
     /// Returns a typed handle to an existing run.

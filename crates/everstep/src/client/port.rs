@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_engine::{
-    Answer, BulkProgress, Control, Done, ForkRun, RequestOrigin, Revival, RunInfo, SendEvent, Sent,
-    Settlement, Start, Unavailable,
+    Answer, BulkProgress, Control, Done, ForkRun, ImportRun, RequestOrigin, Revival, RunInfo,
+    SendEvent, Sent, Settlement, Start, Unavailable,
 };
 use everstep_inspect::Why;
 use everstep_model::{
@@ -104,6 +104,7 @@ pub(crate) trait Port: Debug + Send + Sync {
         command: Command,
         origin: RequestOrigin,
     ) -> Response<'_, Done, ControlError>;
+    fn import(&self, run: RunId, journal: Vec<Entry>) -> Response<'_, Done, ControlError>;
     fn bulk(
         &self,
         target: BulkTarget,
@@ -231,6 +232,15 @@ impl Port for everstep_engine::Engine {
                 }
             }?)
         })
+    }
+
+    fn import(&self, run: RunId, journal: Vec<Entry>) -> Response<'_, Done, ControlError> {
+        let import = ImportRun {
+            run,
+            generation: None,
+            journal,
+        };
+        Box::pin(async move { Ok(self.import(import).await?) })
     }
 
     fn bulk(

@@ -232,6 +232,12 @@ fn workflow_cases() -> Vec<Case> {
             "/workflows/order-7/journal",
             &[ADMIN],
         ),
+        (
+            Method::PUT,
+            "/workflows/{id}/journal",
+            "/workflows/order-8/journal",
+            &[ADMIN],
+        ),
     ]
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, OriginalUri, Path, Request};
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use everstep_engine::{Engine, RequestOrigin};
 use everstep_model::{Generation, Location, Payload, RunId, StreamName, TraceParent, limits};
 use percent_encoding::percent_decode_str;
@@ -161,6 +161,23 @@ impl Call {
 
     pub(crate) fn request<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         json::request(&self.headers, &self.body)
+    }
+
+    /// Returns a body of lines of JSON with this media type, or nothing. Their depth is limited.
+    pub(crate) fn lines(&self, media_type: &str) -> Result<Vec<&str>, Failure> {
+        let kind = self.header("content-type")?.unwrap_or_default();
+        if kind.split(';').next().map(str::trim) != Some(media_type) {
+            let detail = format!("the body is `{media_type}`; say so in Content-Type");
+            return Err(Failure::invalid(detail).with_status(StatusCode::UNSUPPORTED_MEDIA_TYPE));
+        }
+        let text = std::str::from_utf8(&self.body);
+        let text = text.map_err(|_| Failure::invalid("the body is not UTF-8"))?;
+        let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
+        for line in &lines {
+            // A payload is a part of a line.
+            json::check_depth(line.as_bytes(), 2 * json::DEPTH_MAX)?;
+        }
+        Ok(lines)
     }
 
     pub(crate) fn payload(&self) -> Result<Payload, Failure> {

@@ -35,6 +35,10 @@ pub(super) fn of_fork(done: &Done, from: &RunId, at: Option<&Location>) -> Strin
     of_run(done, &format!("forked from `{from}`{at}"))
 }
 
+pub(super) fn of_import(done: &Done) -> String {
+    of_run(done, "imported")
+}
+
 pub(super) fn of_settlement(done: &Done, at: &Location, settlement: &Settlement) -> String {
     let what = match settlement {
         Settlement::Skip(_) => "was skipped",

@@ -7,6 +7,7 @@ mod bulk_summary;
 mod call;
 mod control;
 mod control_message;
+mod import;
 mod list;
 mod messages;
 mod permitted;

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::call::WorkflowRoutes;
 use super::control::{self, plain};
-use super::{audit, bulk, list, messages, show, start};
+use super::{audit, bulk, import, list, messages, show, start};
 use crate::auth::{Requirement, RunAction};
 use crate::route::Route;
 
@@ -26,6 +26,8 @@ const RECORDS: Requirement = Requirement::Run(RunAction::ReadRecords);
 const SEND: Requirement = Requirement::Run(RunAction::Send);
 const ANSWER: Requirement = Requirement::Run(RunAction::Answer);
 const ADMIN: Requirement = Requirement::Scopes(&[Scope::Admin]);
+/// An import may create a run of any workflow, with any author.
+const ADMIN_OF_ALL: Requirement = Requirement::Unlimited(&[Scope::Admin]);
 
 pub(crate) fn routes() -> Vec<Route<WorkflowRoutes>> {
     [runs(), messages(), verbs(), audits()]
@@ -64,6 +66,10 @@ fn runs() -> Vec<Route<WorkflowRoutes>> {
             .summary("Delete a run with all its generations. A run in progress is terminated first")
             .parameters(control::DELETE_PARAMETERS)
             .returns::<ControlAnswer>(200, "The outcome."),
+        Route::put("/workflows/{id}/journal", ADMIN_OF_ALL, import::import)
+            .summary("Import a run with an exported journal. A run that has not ended continues")
+            .accepts_any(bulk::JSON_LINES)
+            .returns::<ControlAnswer>(201, "The run was created."),
         Route::post("/bulk", OPERATE_SOME, bulk::bulk)
             .summary("Apply one verb to many runs")
             .accepts::<BulkRequest>()

@@ -21,8 +21,8 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::directory::unused;
 use crate::failure;
 
-const START: u8 = 1;
-const ITEM: u8 = 2;
+pub(crate) const START: u8 = 1;
+pub(crate) const ITEM: u8 = 2;
 const END: u8 = 3;
 const CLEAR: u8 = 4;
 const TRAILER: [u8; 4] = [b'F', b'J', b'L', 3];
@@ -107,13 +107,16 @@ pub(crate) fn whole_batches(reader: &mut impl Read) -> io::Result<WholeBatches> 
     Ok(whole)
 }
 
-struct Batch {
+pub(crate) struct Batch {
     length: u64,
-    seqno: u64,
+    pub(crate) seqno: u64,
 }
 
 /// Reads one batch. Returns `None` if there is no whole one.
-fn read_batch(reader: &mut impl Read, scratch: &mut Vec<u8>) -> io::Result<Option<Batch>> {
+pub(crate) fn read_batch(
+    reader: &mut impl Read,
+    scratch: &mut Vec<u8>,
+) -> io::Result<Option<Batch>> {
     match try_batch(reader, scratch) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
         result => result,

@@ -18,6 +18,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::Path;
 
 use everstep_store::StoreError;
@@ -28,8 +29,27 @@ use crate::failure;
 
 const TRAILER_BYTES: u64 = 38;
 
-/// Refuses a table whose manifest is missing or damaged.
+/// Refuses a table whose manifest is missing or damaged, or a file of it.
 pub(crate) fn check(table: &Path) -> Result<(), StoreError> {
+    let place = table.display().to_string();
+    let corrupt = |detail: &str| StoreError::corrupt(&place, detail);
+    for number in files(table)? {
+        let file = table.join("tables").join(number.to_string());
+        let whole = has_whole_end(&file).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => corrupt(&format!("its file {number} is missing")),
+            _ => failure::of_io(&place)(error),
+        })?;
+        if !whole {
+            return Err(corrupt(&format!(
+                "the end of its file {number} has changed"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the numbers of the files of a table, from its manifest.
+pub(crate) fn files(table: &Path) -> Result<Vec<u64>, StoreError> {
     let place = table.display().to_string();
     let corrupt = |detail: &str| StoreError::corrupt(&place, detail);
     let read = |name: &str| match fs::read(table.join(name)) {
@@ -46,43 +66,34 @@ pub(crate) fn check(table: &Path) -> Result<(), StoreError> {
     if xxh3_128(&manifest) != checksum {
         return Err(corrupt("its list of files has changed"));
     }
-    let Some(files) = listed_files(&manifest) else {
-        return Err(corrupt("its list of files cannot be read"));
-    };
-    for number in files {
-        let file = table.join("tables").join(number.to_string());
-        let whole = has_whole_end(&file).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => corrupt(&format!("its file {number} is missing")),
-            _ => failure::of_io(&place)(error),
-        })?;
-        if !whole {
-            return Err(corrupt(&format!(
-                "the end of its file {number} has changed"
-            )));
-        }
-    }
-    Ok(())
+    listed_files(&manifest).ok_or_else(|| corrupt("its list of files cannot be read"))
 }
 
 /// Returns the numbers of the files that a manifest lists. Other files are leftovers of a crash
 /// with arbitrary content.
 pub(crate) fn listed_files(manifest: &[u8]) -> Option<Vec<u64>> {
-    let trailer = manifest
+    let sections = sections(manifest)?;
+    let tables = sections.into_iter().find(|(name, _)| *name == b"tables")?;
+    listed_in(Bytes(manifest.get(tables.1)?))
+}
+
+/// Returns the names and places of the sections of a file, without verifying the list of them.
+pub(crate) fn sections(file: &[u8]) -> Option<Vec<(&[u8], Range<usize>)>> {
+    let trailer = file
         .len()
         .checked_sub(usize::try_from(TRAILER_BYTES).ok()?)?;
-    let (_, begin) = parse_trailer(manifest.get(trailer..)?)?;
-    let mut sections = Bytes(manifest.get(usize::try_from(begin).ok()?..)?);
-    sections.take(4)?;
-    let count = sections.number(4)?;
+    let (_, begin) = parse_trailer(file.get(trailer..)?)?;
+    let mut list = Bytes(file.get(usize::try_from(begin).ok()?..)?);
+    list.take(4)?;
+    let count = list.number(4)?;
+    let mut sections = Vec::new();
     for _ in 0..count {
-        let (at, length) = (sections.number(8)?, sections.number(8)?);
-        let name_length = usize::try_from(sections.number(2)?).ok()?;
-        if sections.take(name_length)? == b"tables" {
-            let (at, length) = (usize::try_from(at).ok()?, usize::try_from(length).ok()?);
-            return listed_in(Bytes(manifest.get(at..at.checked_add(length)?)?));
-        }
+        let (at, length) = (list.number(8)?, list.number(8)?);
+        let (at, length) = (usize::try_from(at).ok()?, usize::try_from(length).ok()?);
+        let name_length = usize::try_from(list.number(2)?).ok()?;
+        sections.push((list.take(name_length)?, at..at.checked_add(length)?));
     }
-    None
+    Some(sections)
 }
 
 /// Reads levels of runs of files. A file is its number u64, kind of checksum u8, checksum u128 and
@@ -115,7 +126,7 @@ impl<'a> Bytes<'a> {
     }
 }
 
-fn has_whole_end(path: &Path) -> io::Result<bool> {
+pub(crate) fn has_whole_end(path: &Path) -> io::Result<bool> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
     let Some(end) = length.checked_sub(TRAILER_BYTES) else {

@@ -42,6 +42,10 @@ pub(crate) fn first_of_frame(key: &[u8]) -> Result<RecordNumber, Damaged> {
     input.fixed().map(RecordNumber)
 }
 
+pub(crate) fn stream_of_frame(key: &[u8]) -> Result<StreamNumber, Damaged> {
+    In(key).fixed().map(StreamNumber)
+}
+
 /// Returns the key of a head.
 pub(crate) fn stream(number: StreamNumber) -> [u8; 8] {
     number.0.to_be_bytes()
@@ -122,6 +126,11 @@ pub(crate) fn shared_key(kind: SharedKind, key: &[u8]) -> Result<SharedKey, Dama
     let mut input = In(key);
     input.raw(2)?;
     decode_shared_key(kind, input.0)
+}
+
+/// Returns the prefix of the keys of the latest generations of runs.
+pub(crate) fn all_generations() -> Vec<u8> {
+    vec![GENERATION]
 }
 
 /// Returns the range of the keys of effects.

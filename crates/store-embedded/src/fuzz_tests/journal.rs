@@ -1,6 +1,7 @@
 //! The check of the journals of the key-value store.
 
 use crate::directory::journal_check::{holds_a_batch, whole_batches};
+use crate::salvage::journal_file;
 
 #[test]
 fn the_whole_part_of_a_journal_is_whole() {
@@ -13,6 +14,9 @@ fn the_whole_part_of_a_journal_is_whole() {
             Some(whole),
             "truncated to its whole part"
         );
-        (whole.length, holds_a_batch(rest))
+        let mut rows = 0;
+        let scanned = journal_file::scan(bytes, |_, _| rows += 1);
+        assert!(scanned.last_seqno >= whole.last_seqno);
+        (whole.length, holds_a_batch(rest), rows)
     });
 }

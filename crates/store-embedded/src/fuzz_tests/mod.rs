@@ -11,6 +11,7 @@ mod mark;
 mod number;
 mod page;
 mod row;
+mod table_file;
 mod timer;
 
 fn check<S: std::hash::Hash>(target: &str, seen: impl Fn(&[u8]) -> S) {

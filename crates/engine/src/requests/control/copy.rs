@@ -63,20 +63,8 @@ impl Controller {
             return Err(cannot_fork(&run, CannotFork::NoBeginning));
         };
         let created = created.clone();
-        let timers = open_rows(&mut commit, &records);
-        let origin = Origin {
-            identity: Some(created.identity()),
-            parent: None,
-            trace: created.trace,
-        };
-        let cause = Cause {
-            stream: StreamNumber(0),
-            run: &run,
-            generation,
-            origin: &origin,
-        };
-        let open = children_of(&records);
-        commit.rows.put.extend(cause.effects_of_copy(&open));
+        commit.records = records;
+        let timers = self.open_operations(&mut commit, &run, generation, &created);
         commit.run = Some(list_row(&run, generation, &created, now).into());
         commit.ready = true;
         commit.claim = self.parts.claim_new(&created.workflow, created.version);
@@ -88,16 +76,7 @@ impl Controller {
                 stream: StreamNumber(0),
             }));
         }
-        let copied = records.len() as u64;
-        for &feed in &self.parts.node.settings.feeds {
-            // A mirror needs the whole journal; failures and emissions are not repeated.
-            if feed != RecordFeed::Records
-                && let Ok(key) = position_key(feed, &name)
-            {
-                commit.rows.put.push(position_row(key, copied));
-            }
-        }
-        commit.records = records;
+        self.skip_feeds(&mut commit, &name);
         // Emissions of the original are not repeated.
         let commit = Commit::from(commit);
         let effects = PostCommit::of_copy(&commit, timers);
@@ -115,6 +94,51 @@ impl Controller {
             Outcome::Refused(refusal) => {
                 let is_same = self.is_copy(name, &created).await?;
                 Ok(Copied::Refused { refusal, is_same })
+            }
+        }
+    }
+
+    /// Adds the rows of open operations in the records of a new journal, and returns its timers.
+    /// Children that it waits for are started, unless they exist.
+    pub(super) fn open_operations(
+        &self,
+        commit: &mut CreateCommit,
+        run: &RunId,
+        generation: Generation,
+        created: &Created,
+    ) -> Vec<TimerRow> {
+        let rows = projection::rows_of_journal(commit.records.iter(), StreamNumber(0));
+        let timers = rows.iter().filter_map(|row| match row {
+            Row::Timer(timer) => Some(timer.clone()),
+            _ => None,
+        });
+        let timers = timers.collect();
+        commit.rows.put.extend(rows);
+        let origin = Origin {
+            identity: Some(created.identity()),
+            parent: None,
+            trace: created.trace,
+        };
+        let cause = Cause {
+            stream: StreamNumber(0),
+            run,
+            generation,
+            origin: &origin,
+        };
+        let open = children_of(&commit.records);
+        commit.rows.put.extend(cause.effects_of_copy(&open));
+        timers
+    }
+
+    /// Keeps the feeds of failures and emissions from repeating those in the records of a new
+    /// journal. A mirror needs the whole journal.
+    pub(super) fn skip_feeds(&self, commit: &mut CreateCommit, name: &StreamName) {
+        let copied = commit.records.len() as u64;
+        for &feed in &self.parts.node.settings.feeds {
+            if feed != RecordFeed::Records
+                && let Ok(key) = position_key(feed, name)
+            {
+                commit.rows.put.push(position_row(key, copied));
             }
         }
     }
@@ -148,18 +172,6 @@ pub(super) fn effect_of(status: RunStatus) -> Effect {
         RunStatus::Queued => Effect::NeedsWorker,
         _ => Effect::Done,
     }
-}
-
-/// Adds the rows of open operations in a copied journal, and returns its timers.
-fn open_rows(commit: &mut CreateCommit, records: &[Record]) -> Vec<TimerRow> {
-    let rows = projection::rows_of_journal(records.iter(), StreamNumber(0));
-    let timers = rows.iter().filter_map(|row| match row {
-        Row::Timer(timer) => Some(timer.clone()),
-        _ => None,
-    });
-    let timers = timers.collect();
-    commit.rows.put.extend(rows);
-    timers
 }
 
 /// Returns the children that a copied journal waits for.

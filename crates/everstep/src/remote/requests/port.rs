@@ -10,9 +10,9 @@ use everstep_engine::{
 };
 use everstep_inspect::{Overview, Why};
 use everstep_model::{
-    Entry, ErrorCode, Payload, RecordFeed, RecordNumber, RunId, StreamNumber, limits,
+    Entry, ErrorCode, Payload, RecordFeed, RecordNumber, RunId, StreamNumber, entry_to_json, limits,
 };
-use everstep_protocol::client::{Call, segment};
+use everstep_protocol::client::{Call, CallError, segment};
 use everstep_protocol::workflow::{
     AnswerAccepted, BulkReport as BulkAnswer, BulkRequest, BulkRun, CancelRequest, ControlRequest,
     EditRequest, EventAnswer, EventOutcome, Filter, ForkRequest, RestartRequest, RunPage,
@@ -312,6 +312,21 @@ impl Port for HttpPort {
                     self.post(&run, "fork", &request, by).await
                 }
             }
+        })
+    }
+
+    fn import(&self, run: RunId, journal: Vec<Entry>) -> Response<'_, Done, ControlError> {
+        Box::pin(async move {
+            let mut lines = String::new();
+            for entry in &journal {
+                let line = entry_to_json(entry);
+                let line = line.map_err(|error| CallError::Unserializable(error.to_string()));
+                lines.push_str(&line.map_err(of_call)?);
+                lines.push('\n');
+            }
+            let call = Call::new(Method::PUT, at(&run) + "/journal");
+            self.perform(call.bytes("application/x-ndjson", lines), None)
+                .await
         })
     }
 
