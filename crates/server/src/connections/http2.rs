@@ -33,6 +33,9 @@ const RESETS_MAX: usize = 200;
 const PING_EVERY: Duration = Duration::from_secs(20);
 const PING_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// How long a client without requests has time to close a connection that the server closes.
+const CLOSING_IDLE_MAX: Duration = Duration::from_secs(1);
+
 /// The limits of a connection that are configured.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
@@ -84,15 +87,19 @@ pub(super) async fn exchange(
     let mut closing = std::pin::pin!(closing);
     let mut is_closing = false;
     loop {
+        let idle_max = match is_closing {
+            true => CLOSING_IDLE_MAX.min(limits.idle_max),
+            false => limits.idle_max,
+        };
         tokio::select! {
             _ = connection.as_mut() => return,
             () = &mut closing, if !is_closing => {
                 connection.as_mut().graceful_shutdown();
                 is_closing = true;
             }
-            () = tokio::time::sleep(limits.idle_max.min(limits.stall_max) / 2) => {
+            () = tokio::time::sleep(idle_max.min(limits.stall_max) / 2) => {
                 // A client that is idle although the connection is closing does not answer.
-                let is_idle = progress.is_idle_for(limits.idle_max);
+                let is_idle = progress.is_idle_for(idle_max);
                 if progress.is_stalled_for(limits.stall_max) || (is_idle && is_closing) {
                     return;
                 }

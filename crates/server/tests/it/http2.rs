@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode, Version};
-use everstep_server::{Connections, Tls};
+use everstep_server::{Connections, Tls, serve};
 use hyper::body::Incoming;
 use hyper::client::conn::http2::{SendRequest, handshake};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
@@ -114,6 +115,31 @@ async fn clients_negotiate_http2_over_tls() {
         (answer.version(), answer.status()),
         (Version::HTTP_2, StatusCode::OK)
     );
+}
+
+// B482
+#[tokio::test]
+async fn streams_and_silent_clients_do_not_delay_the_end_of_the_server() {
+    let app = server(open()).await;
+    send(&app, "PUT", "/v1/stream/a", &[TEXT], "x").await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut connections = Connections::default();
+    connections.grace = Duration::from_secs(3_600);
+    let (close, closed) = oneshot::channel::<()>();
+    let ended = async move { drop(closed.await) };
+    let serving = tokio::spawn(serve(listener, app, connections, ended));
+    let mut client = connect(TcpStream::connect(address).await.unwrap()).await;
+    let url = format!("http://{address}/v1/stream/a?offset=-1&live=sse");
+    let stream = get(&mut client, &url).await;
+    let mut silent = TcpStream::connect(address).await.unwrap();
+    silent.write_all(&beginning(&[])).await.unwrap();
+    // The server has answered, so it knows the connection.
+    silent.read_exact(&mut [0; 9]).await.unwrap();
+    close.send(()).unwrap();
+    let body = Body::new(stream.into_body());
+    axum::body::to_bytes(body, usize::MAX).await.unwrap();
+    serving.await.unwrap();
 }
 
 // B783
