@@ -1,4 +1,9 @@
 // `@durable-streams/state` with TanStack DB keeps the state view as rows, unchanged.
+import { execFile } from "node:child_process"
+import { readFile, rm, writeFile } from "node:fs/promises"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+
 import { createStateSchema } from "@durable-streams/state"
 import { createStreamDB } from "@durable-streams/state/db"
 import { DurableStream } from "@durable-streams/client"
@@ -75,4 +80,16 @@ test("the client view keeps what was meant for clients and nothing else", async 
   expect(workflows.get(id).tags).toBeUndefined()
   expect([steps.size, events.size, orders.size]).toEqual([0, 0, 1])
   db.close()
+})
+
+test("the example of the guide prints the status of a step", async () => {
+  const { id, journal } = await order()
+  const file = (name) => fileURLToPath(new URL(name, import.meta.url))
+  const example = await readFile(file("guide.mjs"), "utf8")
+  const url = "http://localhost:4437/v1/stream/workflows/order-2"
+  expect(example).toContain(url)
+  await writeFile(file(`guide-${id}.mjs`), example.replace(url, journal))
+  const { stdout } = await promisify(execFile)(process.execPath, [file(`guide-${id}.mjs`)])
+  await rm(file(`guide-${id}.mjs`))
+  expect(stdout).toBe("completed\n")
 })

@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::documents::Document;
 use crate::failure::Failure;
 use crate::process::Invocation;
 use crate::python;
@@ -20,6 +21,8 @@ struct Suite {
     tests: u64,
     /// The files to copy besides those that npm reads.
     files: &'static [&'static str],
+    /// The document whose example the suite executes, as `guide.mjs`.
+    guide: Option<&'static str>,
 }
 
 const SUITES: [Suite; 2] = [
@@ -27,16 +30,18 @@ const SUITES: [Suite; 2] = [
         name: "durable-streams",
         tests: 338,
         files: &["suite.test.mjs"],
+        guide: None,
     },
     Suite {
         name: "clients",
-        tests: 29,
+        tests: 30,
         files: &[
             "support.mjs",
             "journals.test.mjs",
             "state.test.mjs",
             "tokens.test.mjs",
         ],
+        guide: Some("docs/guides/http-api.md"),
     },
 ];
 
@@ -114,6 +119,11 @@ impl Suite {
         for file in OF_NPM.iter().chain(self.files) {
             let to = folder.join(file);
             fs::copy(source.join(file), &to).map_err(|error| unusable(&to, &error))?;
+        }
+        if let Some(guide) = self.guide {
+            let to = folder.join("guide.mjs");
+            let example = Document::read(guide)?.block("js")?;
+            fs::write(&to, example).map_err(|error| unusable(&to, &error))?;
         }
         if !is_current {
             let path = folder.display().to_string();

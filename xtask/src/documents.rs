@@ -38,10 +38,11 @@ impl Document {
             .ok_or_else(|| Failure::new(message()))
     }
 
-    /// Shell commands: the lines of `console` blocks that begin with a prompt.
+    /// Shell commands: the lines of `console` and `shell` blocks that begin with a prompt. The other lines of `shell`
+    /// blocks are responses, which the tests of `crates/cli` compare.
     pub(crate) fn commands(&self) -> Vec<String> {
         let blocks = blocks(&self.text).into_iter();
-        let consoles = blocks.filter(|block| block.language == "console");
+        let consoles = blocks.filter(|block| matches!(block.language, "console" | "shell"));
         let lines =
             consoles.flat_map(|block| block.body.lines().map(str::to_owned).collect::<Vec<_>>());
         lines
@@ -93,12 +94,78 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
 mod tests {
     use super::*;
 
+    /// The documents that a newcomer follows.
+    const NEWCOMER: [&str; 6] = [
+        "README.md",
+        "docs/guides/getting-started.md",
+        "docs/guides/http-api.md",
+        "docs/guides/streams.md",
+        "docs/guides/security.md",
+        "docs/guides/observing.md",
+    ];
+    /// The documents whose responses the tests of `crates/cli` compare.
+    const WITH_RESPONSES: [&str; 2] = ["docs/guides/http-api.md", "docs/guides/streams.md"];
+
+    /// Fails if no test executes the block exactly as a reader sees it.
+    fn is_executed(path: &str, block: &Block<'_>) -> Result<(), &'static str> {
+        let has_responses = block.body.lines().any(|line| !line.starts_with("$ "));
+        let is_hidden = |line: &str| line == "#" || line.starts_with("# ");
+        match block.language {
+            // The stage `commands`.
+            "console" if has_responses => Err("`console` blocks contain only commands"),
+            "console" => Ok(()),
+            "shell" if !WITH_RESPONSES.contains(&path) => Err("no test compares the responses"),
+            "shell" if !block.body.starts_with("$ ") => Err("the first line is no command"),
+            "shell" => Ok(()),
+            // The documentation tests.
+            "rust" if block.body.lines().any(is_hidden) => Err("readers see hidden lines"),
+            "rust" if !block.body.contains("fn main()") => Err("it is no complete program"),
+            "rust" => Ok(()),
+            // The stage `program`.
+            "rust,no_run" if path == "README.md" => Ok(()),
+            "toml" if path == "README.md" || path == "docs/guides/getting-started.md" => Ok(()),
+            // The stage `conformance`.
+            "js" if path == "docs/guides/http-api.md" => Ok(()),
+            // Output.
+            "text" => Ok(()),
+            _ => Err("no test executes it"),
+        }
+    }
+
+    #[test]
+    fn every_block_that_a_newcomer_sees_is_executed_or_is_output() {
+        for path in NEWCOMER {
+            let document = Document::read(path).unwrap();
+            for block in blocks(&document.text) {
+                let checked = is_executed(path, &block);
+                assert_eq!(checked, Ok(()), "{path}: {block:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_block_that_is_not_executed_as_shown_is_found() {
+        for (language, body) in [
+            ("", "$ everstep dev\n"),
+            ("console", "$ everstep list\nno run\n"),
+            ("shell", "$ everstep list\nno run\n"),
+            ("rust", "# use everstep::Engine;\nfn main() {}\n"),
+            ("rust", "Engine::in_memory();\n"),
+            ("rust,ignore", "fn main() {}\n"),
+        ] {
+            let body = body.to_owned();
+            let block = Block { language, body };
+            assert!(is_executed("README.md", &block).is_err(), "{block:?}");
+        }
+    }
+
     #[test]
     fn only_lines_with_a_prompt_are_commands() {
-        let text = "```console\n$ cargo run\nit runs\n```\n```toml\n$ no\n```\n$ no\n".to_owned();
-        let path = String::new();
+        let text =
+            "```console\n$ cargo run\n```\n```shell\n$ curl\n{}\n```\n```toml\n$ no\n```\n$ no\n";
+        let (path, text) = (String::new(), text.to_owned());
         let document = Document { path, text };
-        assert_eq!(document.commands(), ["cargo run"]);
+        assert_eq!(document.commands(), ["cargo run", "curl"]);
         assert_eq!(document.block("toml").unwrap(), "$ no\n");
         assert!(document.block("rust").is_err());
     }
