@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use everstep_model::Verb;
 use tokio::runtime::Builder;
 
@@ -169,7 +169,7 @@ impl Command {
             Self::Bench(it) => commands::bench::run(&it, global.json),
             Self::Explain(it) => commands::explain::run(&it, global.json),
             Self::Config(_) => commands::config::run(global),
-            Self::Completions(it) => commands::completions::run(&it, CommandLine::command()),
+            Self::Completions(it) => commands::completions::run(&it),
             Self::Start(it) => block_on(commands::start::run(&it, &Context::new(global)?)),
             Self::List(it) => block_on(commands::list::run(&it, &Context::new(global)?)),
             Self::Show(it) => block_on(commands::show::run(&it, &Context::new(global)?)),
@@ -224,6 +224,8 @@ fn block_on_all_cores(command: impl Future<Output = anyhow::Result<Exit>>) -> an
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
 
     #[test]

@@ -4,6 +4,7 @@
 mod arguments;
 mod command_line;
 mod commands;
+mod completion;
 mod config;
 mod context;
 mod error_pages;
@@ -31,6 +32,7 @@ use command_line::CommandLine;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    completion::complete_if_requested();
     let CommandLine { global, command } = match CommandLine::try_parse() {
         Ok(parsed) => parsed,
         Err(error) => return error_report::report_usage(&error, std::env::args_os()),

@@ -46,6 +46,27 @@ impl GlobalOptions {
         flags
     }
 
+    /// Reads the options from the words of an unfinished command line.
+    pub(crate) fn of_unfinished(words: &[OsString]) -> Self {
+        let value = |flag: &str| {
+            let index = words.iter().position(|word| {
+                let behind = word.to_str().and_then(|word| word.strip_prefix(flag));
+                behind.is_some_and(|behind| behind.is_empty() || behind.starts_with('='))
+            })?;
+            match words.get(index)?.to_str()?.split_once('=') {
+                Some((_, value)) => Some(value.into()),
+                None => words.get(index + 1).cloned(),
+            }
+        };
+        Self {
+            json: false,
+            server: value("--server"),
+            key: value("--key"),
+            root_certificate: value("--root-certificate"),
+            config: value("--config").map(PathBuf::from),
+        }
+    }
+
     /// Resolves the configuration. `flags` are the settings given as flags of the command.
     pub(crate) fn config(&self, mut flags: Flags) -> anyhow::Result<Config> {
         flags.push(("server", self.server.clone()));

@@ -60,7 +60,7 @@ fn every_shell_gets_completions() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let output = everstep(&["completions", shell]);
         assert!(output.status.success(), "{shell}");
-        assert!(stdout(&output).contains("retry-rollback"), "{shell}");
+        assert!(stdout(&output).contains("_EVERSTEP_COMPLETE"), "{shell}");
     }
 }
 

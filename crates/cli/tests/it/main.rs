@@ -9,6 +9,7 @@
 mod bench;
 mod client_commands;
 mod command_line;
+mod completions;
 mod configuration;
 #[cfg(unix)]
 mod confirming;
