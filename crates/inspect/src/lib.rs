@@ -4,6 +4,7 @@
 //! the other readers build on. [`why()`] lists what a run waits for, [`timeline()`] is the audit trail, [`shape()`] the
 //! structure of the run as a tree, and [`spans()`] the run as a trace.
 
+mod operation;
 mod overview;
 mod phrase;
 mod shape;
@@ -13,6 +14,7 @@ mod timeline;
 mod trace;
 mod why;
 
+pub use operation::operations_named;
 pub use overview::{
     ChildView, EndingView, EventView, OpenRpc, Overview, PauseView, RollbackView, SleepView,
     StepView, WaitView,

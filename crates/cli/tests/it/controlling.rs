@@ -63,7 +63,7 @@ fn a_failed_rollback_is_repeated_and_completes() {
 fn a_step_in_flight_is_skipped_edited_or_failed() {
     let (mut server, _worker) = server_and_worker();
     for (run, request, said, result) in [
-        ("a", vec!["skip", "a", "work:0"], "was skipped", json!(null)),
+        ("a", vec!["skip", "a", "work"], "was skipped", json!(null)),
         (
             "b",
             vec!["skip", "b", "work:0", "\"by hand\""],
@@ -110,7 +110,7 @@ fn a_run_is_restarted_or_forked_from_a_step_with_another_result() {
     let (server, _worker) = server_and_worker();
     server.output(&["start", "price", "100", "--id", "p", "--wait"]);
     server.output(&[
-        "fork", "p", "--id", "f", "--from", "quote:0", "--result", "50",
+        "fork", "p", "--id", "f", "--from", "quote", "--result", "50",
     ]);
     assert_eq!(end_of(&server, "f", 0)["result"], 60);
     let shown = server.output(&["show", "f"]);

@@ -7,7 +7,7 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, OriginalUri, Path, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use everstep_engine::{Engine, RequestOrigin};
-use everstep_model::{Generation, Location, Payload, RunId, StreamName, TraceParent, limits};
+use everstep_model::{Generation, Payload, RunId, StreamName, TraceParent, limits};
 use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
 
@@ -234,9 +234,4 @@ fn actor(headers: &HeaderMap) -> Option<String> {
 
 pub(crate) fn run_id(text: &str) -> Result<RunId, Failure> {
     Ok(RunId::new(text)?)
-}
-
-pub(crate) fn location(text: &str) -> Result<Location, Failure> {
-    let invalid = |error| Failure::invalid(format!("`{text}` is not a location in a run: {error}"));
-    text.parse().map_err(invalid)
 }

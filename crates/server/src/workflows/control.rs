@@ -10,8 +10,8 @@ use everstep_protocol::workflow::{
 };
 use futures_util::future::BoxFuture;
 
-use super::call::{Call, location};
-use super::control_message;
+use super::call::Call;
+use super::{control_message, operation};
 use crate::failure::Failure;
 use crate::json;
 use crate::parameters::{Parameter, parameters};
@@ -53,8 +53,9 @@ async fn apply(call: &Call, control: Control, reason: Option<String>) -> Result<
 pub(crate) async fn restart(call: Call) -> Result<Response, Failure> {
     let request: RestartRequest = call.request()?;
     let origin = call.origin(request.reason.clone());
+    let run = call.run()?;
     let (from, edited) = match (request.from, request.result) {
-        (Some(from), edited) => (location(&from)?, edited),
+        (Some(from), edited) => (operation::find(&call, &run, &from).await?, edited),
         (None, None) => return apply(&call, Control::Restart, request.reason).await,
         (None, Some(_)) => {
             let detail = "`result` needs `from`, the step it belongs to";
@@ -63,16 +64,21 @@ pub(crate) async fn restart(call: Call) -> Result<Response, Failure> {
     };
     let at = from.clone();
     let revival = Revival::RestartFrom { at, edited };
-    let done = call.engine().revive(&call.run()?, revival, origin).await?;
+    let done = call.engine().revive(&run, revival, origin).await?;
     Ok(respond(&done, control_message::of_restart(&done, &from)))
 }
 
 pub(crate) async fn fork(call: Call) -> Result<Response, Failure> {
     let request: ForkRequest = call.request()?;
+    let run = call.run()?;
+    let at = match &request.from {
+        Some(from) => Some(operation::find(&call, &run, from).await?),
+        None => None,
+    };
     let fork = ForkRun {
-        run: call.run()?,
+        run,
         id: call.new_id(request.id.as_deref())?,
-        at: request.from.as_deref().map(location).transpose()?,
+        at,
         edited: request.result,
     };
     let (run, at) = (fork.run.clone(), fork.at.clone());
@@ -104,7 +110,8 @@ async fn settle(
     settlement: Settlement,
     reason: Option<String>,
 ) -> Result<Response, Failure> {
-    let (run, at) = (call.run()?, location(call.path_parameter("step"))?);
+    let run = call.run()?;
+    let at = operation::find(call, &run, call.path_parameter("step")).await?;
     let (engine, origin) = (call.engine(), call.origin(reason));
     let done = engine.settle(&run, &at, settlement.clone(), origin).await?;
     let message = control_message::of_settlement(&done, &at, &settlement);

@@ -10,6 +10,7 @@ mod control_message;
 mod import;
 mod list;
 mod messages;
+mod operation;
 mod permitted;
 mod routes;
 mod show;

@@ -194,6 +194,30 @@ fn a_step_is_skipped_edited_or_failed_by_its_location() {
     });
 }
 
+// B831
+#[test]
+fn an_operation_is_named_without_its_scope_and_counter_if_that_is_unique() {
+    served(async |served| {
+        for (run, step) in [("a", "work"), ("b", "way/long/work")] {
+            served.start("slow", run, "null").await;
+            served.test.advance(secs(1)).await;
+            let address = format!("/workflows/{run}/steps/{}/skip", step.replace('/', "%2F"));
+            assert_eq!(served.post(&address, "").await.status, 200, "{step}");
+            let ended = served.wait_for_status(run, "completed").await;
+            let location = &ended["steps"][0]["id"];
+            assert!(location.as_str().unwrap().ends_with("/work:0"));
+        }
+        let restarted = served
+            .post("/workflows/a/restart", r#"{"from":"way"}"#)
+            .await;
+        assert_eq!(restarted.json()["generation"], 2, "{restarted:?}");
+        let fork = served
+            .post("/workflows/b/fork", r#"{"id":"c","from":"way"}"#)
+            .await;
+        assert_eq!(fork.json()["id"], "c", "{fork:?}");
+    });
+}
+
 #[test]
 fn invalid_control_requests_are_rejected() {
     served(async |served| {
@@ -207,7 +231,13 @@ fn invalid_control_requests_are_rejected() {
                 "unknown_operation",
             ),
             (
-                "/workflows/s/steps/%2F/skip",
+                "/workflows/s/steps/nothing/skip",
+                r#"{"result":1}"#,
+                404,
+                "unknown_operation",
+            ),
+            (
+                "/workflows/s/steps/~x%2Fwork:0/skip",
                 r#"{"result":1}"#,
                 400,
                 "invalid_request",
