@@ -176,9 +176,9 @@ fn an_event_with_the_name_of_an_rpc_is_refused_with_the_advice_to_answer() {
     });
 }
 
-// B405
+// B405, B832
 #[test]
-fn a_mismatch_is_explained_in_terms_of_json() {
+fn a_mismatch_is_explained_in_terms_of_json_and_with_an_example() {
     for_each_store(async |store| {
         let test = engine(
             store,
@@ -196,6 +196,8 @@ fn a_mismatch_is_explained_in_terms_of_json() {
             assert_eq!(error.code(), ErrorCode::SchemaMismatch);
             let message = error.to_string();
             assert!(message.contains(explanation), "{message}");
+            let example = r#"; an example is {"approved":true}"#;
+            assert!(message.ends_with(example), "{message}");
         }
     });
 }

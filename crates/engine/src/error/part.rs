@@ -39,10 +39,17 @@ pub struct OtherGeneration {
 
 /// A payload does not match its schema.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("{what} does not match its schema: {detail}")]
+#[error("{what} does not match its schema: {detail}{}", after_semicolon(.example))]
 pub struct SchemaMismatch {
     pub what: String,
     pub detail: String,
+    /// A value that matches.
+    pub example: Option<String>,
+}
+
+fn after_semicolon(example: &Option<String>) -> String {
+    let text = |example| format!("; an example is {example}");
+    example.as_ref().map(text).unwrap_or_default()
 }
 
 /// The id belongs to a run of another workflow.

@@ -41,7 +41,14 @@ impl Workers {
             return Ok(());
         };
         let checked = declared.check_input(input);
-        checked.map_err(mismatch(|| format!("the input of workflow `{workflow}`")))
+        checked.map_err(|detail| {
+            let schema = declared.description().and_then(|it| it.input);
+            mismatch(
+                format!("the input of workflow `{workflow}`"),
+                detail,
+                schema,
+            )
+        })
     }
 
     pub(crate) fn check_event(
@@ -64,7 +71,12 @@ impl Workers {
             return Err(error.into());
         }
         let checked = declared.check_event(event.as_str(), payload);
-        Ok(checked.map_err(mismatch(|| format!("the payload of event `{event}`")))?)
+        Ok(checked.map_err(|detail| {
+            let events = declared.description().and_then(|it| it.events);
+            let described = events.and_then(|mut events| events.remove(event.as_str()));
+            let schema = described.and_then(|it| it.schema);
+            mismatch(format!("the payload of event `{event}`"), detail, schema)
+        })?)
     }
 
     /// Checks the answer to an rpc against its declared type, or else against the schema that was
@@ -79,13 +91,18 @@ impl Workers {
         let checked =
             declared.and_then(|declared| declared.check_answer(rpc.method.as_str(), answer));
         let checked = checked.unwrap_or_else(|| schema::check(rpc.schema.as_ref(), answer));
-        checked.map_err(mismatch(|| format!("the answer to `{}`", rpc.method)))
+        checked.map_err(|detail| {
+            let what = format!("the answer to `{}`", rpc.method);
+            mismatch(what, detail, rpc.schema.clone())
+        })
     }
 }
 
-fn mismatch(what: impl FnOnce() -> String) -> impl FnOnce(String) -> SchemaMismatch {
-    |detail| SchemaMismatch {
-        what: what(),
+fn mismatch(what: String, detail: String, schema: Option<Payload>) -> SchemaMismatch {
+    let example = schema.as_ref().and_then(schema::example);
+    SchemaMismatch {
+        what,
         detail,
+        example,
     }
 }

@@ -11,6 +11,7 @@ mod budget;
 mod combinations;
 #[cfg(test)]
 mod cost_tests;
+mod example;
 mod same;
 mod value_path;
 mod values;
@@ -20,6 +21,8 @@ use serde_json::{Map, Value};
 
 use budget::{Budget, Misfit};
 use value_path::{ValuePath, cut};
+
+pub(super) use example::example;
 
 /// The maximum depth of nested schemas, which stops a schema that refers to itself. It suffices for
 /// the deepest value that can be decoded, with a reference at every level.

@@ -183,7 +183,7 @@ impl Case<'_> {
         let what = match run.answer_json(&rpc.rpc, answer.payload.clone()).await {
             Ok(()) => "accepted".to_owned(),
             Err(AnswerError::Rejected(AnswerRejection::Schema(mismatch))) => {
-                let SchemaMismatch { what, detail } = mismatch;
+                let SchemaMismatch { what, detail, .. } = mismatch;
                 return Err(refused(format!("{what} does not fit: {detail}")));
             }
             Err(error) => format!("refused: {error}"),
