@@ -5,10 +5,45 @@ use jiff::Zoned;
 use jiff::civil::Date;
 use jiff::tz::{Offset, TimeZone};
 
+/// The length of a time in the sentences of a server.
+const TIME_BYTES: usize = "2026-11-15T08:00:00.000Z".len();
+
 /// Returns a time in the local time zone, with its date and offset, such as
 /// `2026-11-15 09:00:00 +01:00`.
 pub(crate) fn local_time(time: Timestamp) -> String {
-    let zoned = zoned(time, &TimeZone::system());
+    text(time, &TimeZone::system())
+}
+
+/// Replaces the times of a sentence of the server, such as `2026-11-15T08:00:00.000Z`, by local times.
+pub(crate) fn with_local_times(sentence: &str) -> String {
+    in_zone(sentence, &TimeZone::system())
+}
+
+fn in_zone(sentence: &str, zone: &TimeZone) -> String {
+    let mut replaced = String::with_capacity(sentence.len());
+    let mut rest = sentence;
+    while let Some(next) = rest.chars().next() {
+        let split = rest.split_at_checked(TIME_BYTES);
+        let time = split.and_then(|(time, behind)| {
+            let is_utc = time.ends_with('Z');
+            is_utc.then(|| Some((time.parse().ok()?, behind)))?
+        });
+        match time {
+            Some((time, behind)) => {
+                replaced.push_str(&text(time, zone));
+                rest = behind;
+            }
+            None => {
+                replaced.push(next);
+                rest = rest.get(next.len_utf8()..).unwrap_or_default();
+            }
+        }
+    }
+    replaced
+}
+
+fn text(time: Timestamp, zone: &TimeZone) -> String {
+    let zoned = zoned(time, zone);
     zoned.strftime("%Y-%m-%d %H:%M:%S %:z").to_string()
 }
 
@@ -68,6 +103,26 @@ mod tests {
         let (heading, time) = clock.format(at("2026-11-15T15:00:00Z"));
         assert_eq!(heading.unwrap(), "Monday, 16 November 2026 (UTC+09:00)");
         assert_eq!(time, "00:00:00.000");
+    }
+
+    // B547
+    #[test]
+    fn times_in_sentences_are_local_too() {
+        let zone = TimeZone::posix("JST-9").unwrap();
+        for (sentence, expected) in [
+            (
+                "it sleeps in `é:0` until 2026-11-15T14:59:59.123Z or 2026-11-15T15:00:00.000Z",
+                "it sleeps in `é:0` until 2026-11-15 23:59:59 +09:00 or 2026-11-16 00:00:00 +09:00",
+            ),
+            (
+                "no time, 2026-11-15T14:59:59.12Z",
+                "no time, 2026-11-15T14:59:59.12Z",
+            ),
+            ("2026-99-15T14:59:59.123Z", "2026-99-15T14:59:59.123Z"),
+            ("", ""),
+        ] {
+            assert_eq!(in_zone(sentence, &zone), expected);
+        }
     }
 
     // B547

@@ -8,7 +8,7 @@ use everstep::{Payload, RunId};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::local_time::LocalClock;
+use crate::local_time::{LocalClock, with_local_times};
 use crate::output::{Colour, Paint, escape_controls, truncate};
 
 /// Renders records of several runs as they arrive.
@@ -114,7 +114,7 @@ fn colour(outcome: Option<Outcome>, kind: &str, is_error: bool) -> Colour {
 }
 
 fn sentence(sentence: &str, payload: Option<&Payload>, is_redacted: bool) -> String {
-    let sentence = escape_controls(sentence);
+    let sentence = with_local_times(&escape_controls(sentence));
     match payload {
         Some(payload) => format!("{sentence}: {}", truncate(payload.as_str())),
         None if is_redacted => format!("{sentence}: (secret)"),

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use clap::Args;
 use everstep_model::record::ForkReason;
-use everstep_model::{Failure, Timestamp};
+use everstep_model::{Failure, Payload, Timestamp};
 use everstep_protocol::workflow::{
     OriginView, RollbackView, RunView, StepView, WaitKind, WaitView,
 };
@@ -100,7 +100,10 @@ fn print(context: &Context, run: &RunView) -> std::io::Result<()> {
     if !run.tags.is_empty() {
         field("tags", escape_controls(&run.tags.join(" ")))?;
     }
-    field("input", truncate(run.input.as_str()))?;
+    // Some views leave it out.
+    if run.input != Payload::null() {
+        field("input", truncate(run.input.as_str()))?;
+    }
     if let Some(result) = &run.result {
         field("result", truncate(result.as_str()))?;
     }

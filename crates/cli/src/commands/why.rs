@@ -8,7 +8,7 @@ use everstep_protocol::workflow::WhyView;
 use crate::arguments::values;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::local_time::local_time;
+use crate::local_time::{local_time, with_local_times};
 use crate::output::{Colour, escape_controls};
 
 #[derive(Args, Debug)]
@@ -42,7 +42,7 @@ pub(crate) async fn run(arguments: &Why, context: &Context) -> anyhow::Result<Ex
         return out.json_lines(&[why]);
     }
     let why: WhyView = context.server.get(&path).await?;
-    let sentence = escape_controls(&why.sentence);
+    let sentence = with_local_times(&escape_controls(&why.sentence));
     let sentence = out.paint.paint(Colour::of_run(why.status), &sentence);
     out.line(&format!(
         "{} is {sentence}",

@@ -97,14 +97,19 @@ fn tail_goes_on_after_a_restart_during_a_step() {
         .output(&["start", "payment", PAYMENT, "--id", "pay-1"]);
     let mut client = servers.server().spawn_client(&["tail", "pay-1"]);
     let mut notices = stderr_lines(&mut client);
+    let mut lines = BufReader::new(client.stdout.take().unwrap()).lines();
+    // It has reached the server.
+    let mut timeline = lines.next().unwrap().unwrap() + "\n";
     servers.server().until("workflow:step_started");
     servers.restart(&mut notices);
     servers
         .server()
         .output(&["send", "pay-1", "approval", APPROVAL]);
-    let output = client.wait_with_output().unwrap();
-    let timeline = stdout(&output);
-    assert!(output.status.success(), "{timeline}");
+    for line in lines {
+        timeline.push_str(&line.unwrap());
+        timeline.push('\n');
+    }
+    assert!(client.wait().unwrap().success(), "{timeline}");
     let again = servers.server().output(&["timeline", "pay-1"]);
     assert_eq!(timeline, again, "no line is missing or repeated");
 }
