@@ -58,7 +58,8 @@ pub use error::{
     AnswerError, CodedError, ControlError, EventNotAccepted, InvalidOptions, OfferError,
     OpenRpcError, OtherFork, OtherGeneration, OtherWorkflow, ReadError, RpcNotOpen, RunExists,
     RunFinished, SchemaMismatch, SendError, StartError, TooManyEvents, Unavailable,
-    UnknownOperation, UnknownRun, UnknownWorkflow, UnreadableJournal, WrongState,
+    UnknownGeneration, UnknownOperation, UnknownRun, UnknownWorkflow, UnreadableJournal,
+    WrongState,
 };
 pub use observers::{
     Emission, Emissions, EndedRun, Ending, Endings, FailureEvent, FailureHook, Feed,

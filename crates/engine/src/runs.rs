@@ -5,7 +5,7 @@ use everstep_store::{
     Head, OutboxRow, Page, ReadRequest, Row, RowKey, RunRow, StoreError, StreamRef,
 };
 
-use crate::error::{OtherGeneration, ReadError, UnknownRun};
+use crate::error::{OtherGeneration, ReadError, UnknownGeneration, UnknownRun};
 use crate::node::Node;
 
 /// The number of records read from the store at once.
@@ -68,7 +68,12 @@ impl Node {
             let row = head.run.as_deref()?.clone();
             Some((head, row))
         });
-        found.ok_or_else(|| UnknownRun(run.clone()).into())
+        let Some(found) = found else {
+            self.find(run).await?;
+            let run = run.clone();
+            return Err(UnknownGeneration { run, generation }.into());
+        };
+        Ok(found)
     }
 
     /// Returns the latest generation of a run, and fails if the request names another one. A commit

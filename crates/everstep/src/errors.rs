@@ -7,8 +7,8 @@ pub use everstep_engine::{
     AnswerError as AnswerRejection, CodedError, ControlError as ControlRejection, EventNotAccepted,
     InvalidOptions, OtherFork, OtherGeneration, OtherWorkflow, ReadError as ReadRejection,
     RpcNotOpen, RunExists, RunFinished, SchemaMismatch, SendError as SendRejection,
-    StartError as StartRejection, TooManyEvents, Unavailable, UnknownOperation, UnknownRun,
-    UnknownWorkflow, UnreadableJournal, WrongState,
+    StartError as StartRejection, TooManyEvents, Unavailable, UnknownGeneration, UnknownOperation,
+    UnknownRun, UnknownWorkflow, UnreadableJournal, WrongState,
 };
 use everstep_model::ErrorCode;
 pub use everstep_model::{InvalidDuration, InvalidName, InvalidRunId, PayloadError};
@@ -80,6 +80,7 @@ coded! {
     StoreError,
     TooManyEvents,
     Unavailable,
+    UnknownGeneration,
     UnknownOperation,
     UnknownRun,
     UnknownWorkflow,

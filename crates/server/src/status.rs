@@ -44,7 +44,7 @@ statuses! {
     }
     ReadError {
         Self::Unavailable(error) => error.status(),
-        Self::UnknownRun(_) => StatusCode::NOT_FOUND,
+        Self::UnknownRun(_) | Self::UnknownGeneration(_) => StatusCode::NOT_FOUND,
     }
     OfferError {
         Self::Unavailable(error) => error.status(),

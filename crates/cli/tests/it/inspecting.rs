@@ -218,7 +218,13 @@ fn earlier_generations_can_be_inspected() {
     assert_eq!(server.output(&["status", "h@1"]), "failed\n");
     let waited = server.run(&["show", "h@1", "--wait"]);
     assert_eq!(waited.status.code(), Some(8));
-    for unknown in ["h@3", "nothing@1"] {
-        assert_eq!(server.run(&["show", unknown]).status.code(), Some(6));
+    for (unknown, reason) in [
+        ("h@3", "run `h` has no generation 3"),
+        ("nothing@1", "no run with id `nothing` exists"),
+    ] {
+        let refused = server.run(&["show", unknown]);
+        assert_eq!(refused.status.code(), Some(6));
+        let said = crate::stderr(&refused);
+        assert!(said.contains(reason), "{said}");
     }
 }

@@ -14,8 +14,8 @@ pub use operation::{
 };
 pub use part::{
     EventNotAccepted, InvalidOptions, OtherFork, OtherGeneration, OtherWorkflow, RpcNotOpen,
-    RunExists, RunFinished, SchemaMismatch, TooManyEvents, Unavailable, UnknownOperation,
-    UnknownRun, UnknownWorkflow, UnreadableJournal, WrongState,
+    RunExists, RunFinished, SchemaMismatch, TooManyEvents, Unavailable, UnknownGeneration,
+    UnknownOperation, UnknownRun, UnknownWorkflow, UnreadableJournal, WrongState,
 };
 
 /// An error with a stable code.

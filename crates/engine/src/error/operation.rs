@@ -6,8 +6,8 @@ use everstep_store::StoreError;
 use super::CodedError;
 use super::part::{
     EventNotAccepted, InvalidOptions, OtherFork, OtherGeneration, OtherWorkflow, RpcNotOpen,
-    RunExists, RunFinished, SchemaMismatch, TooManyEvents, Unavailable, UnknownOperation,
-    UnknownRun, UnknownWorkflow, UnreadableJournal, WrongState,
+    RunExists, RunFinished, SchemaMismatch, TooManyEvents, Unavailable, UnknownGeneration,
+    UnknownOperation, UnknownRun, UnknownWorkflow, UnreadableJournal, WrongState,
 };
 
 /// Defines errors whose variants convert from their parts and have the codes of their parts.
@@ -46,6 +46,7 @@ operation_errors! {
     #[derive(Clone)]
     ReadError {
         UnknownRun(UnknownRun),
+        UnknownGeneration(UnknownGeneration),
         Unavailable(Unavailable),
     }
 
@@ -117,6 +118,7 @@ macro_rules! from_read_error {
                 fn from(error: ReadError) -> Self {
                     match error {
                         ReadError::UnknownRun(error) => error.into(),
+                        ReadError::UnknownGeneration(error) => UnknownRun(error.run).into(),
                         ReadError::Unavailable(error) => error.into(),
                     }
                 }

@@ -21,6 +21,14 @@ pub enum Unavailable {
 #[error("no run with id `{0}` exists")]
 pub struct UnknownRun(pub RunId);
 
+/// The run has no such generation.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("run `{run}` has no generation {generation}")]
+pub struct UnknownGeneration {
+    pub run: RunId,
+    pub generation: Generation,
+}
+
 /// Options contradict each other or are out of range.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{0}")]
@@ -187,6 +195,7 @@ codes! {
     RunFinished => RunFinished,
     SchemaMismatch => SchemaMismatch,
     TooManyEvents => TooManyEvents,
+    UnknownGeneration => UnknownRun,
     UnknownOperation => UnknownOperation,
     UnknownRun => UnknownRun,
     UnknownWorkflow => UnknownWorkflow,
