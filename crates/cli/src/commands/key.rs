@@ -103,6 +103,12 @@ impl NewKey {
                 "Add --workflow NAME, once for each workflow.",
             ));
         }
+        if !self.scopes.contains(&Scope::Work) && !self.reaches.is_empty() {
+            return Err(UsageError::new(
+                "only a key with the scope `work` reaches further workflows",
+                "Add --scope work and --workflow NAME, or omit --reaches.",
+            ));
+        }
         Ok(CreateKey {
             workflows: self.workflows.clone(),
             runs: self.runs.clone(),

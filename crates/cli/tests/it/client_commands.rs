@@ -130,7 +130,7 @@ fn errors_have_exit_codes_and_remedies() {
         (vec!["key", "revoke", "0123"], 6, "[unknown_key]"),
         (
             vec!["key", "create", "r", "--scope", "read", "--reaches", "a"],
-            7,
+            2,
             "only a key with the scope `work`",
         ),
     ] {
