@@ -168,7 +168,7 @@ impl Engine {
     }
 
     /// Replaces the client, so that requests do not go directly to the engine.
-    #[cfg(all(feature = "remote", feature = "testing"))]
+    #[cfg(feature = "testing")]
     pub(crate) fn with_client(self, client: Client) -> Self {
         Self { client, ..self }
     }

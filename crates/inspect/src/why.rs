@@ -1,14 +1,14 @@
 //! Why a run is not moving, computed from its journal and from whether a worker offers its code.
 //!
 //! The answer is structured, so that a dashboard can link to its parts, and displays as a sentence.
-//! It does not depend on the current time: the caller compares times to find overdue timers.
+//! The current time only decides which attempts have run for long; the caller compares times to find overdue timers.
 
 mod reason;
 mod sentence;
 #[cfg(test)]
 mod tests;
 
-use everstep_model::{Name, RunStatus, StepStatus};
+use everstep_model::{LONG_ATTEMPT, Name, RunStatus, StepStatus, Timestamp};
 
 pub use reason::{Reason, Why};
 
@@ -17,7 +17,7 @@ use crate::overview::{EndingView, Overview, PauseView, RollbackView, StepView, W
 /// Returns why a run is not moving. `offered` states whether a live worker offers its workflow in
 /// its version.
 #[must_use]
-pub fn why(overview: &Overview, offered: bool) -> Why {
+pub fn why(overview: &Overview, offered: bool, now: Timestamp) -> Why {
     let status = overview.status();
     if status.is_terminal() {
         return Why {
@@ -27,7 +27,7 @@ pub fn why(overview: &Overview, offered: bool) -> Why {
         };
     }
     let mut reasons = held_by(overview);
-    reasons.extend(waits_for(overview, status, offered));
+    reasons.extend(waits_for(overview, status, offered, now));
     if let Some(workflow) = overview.workflow.clone().filter(|_| !offered) {
         let version = overview.version;
         reasons.push(Reason::NoWorker { workflow, version });
@@ -56,14 +56,14 @@ fn held_by(overview: &Overview) -> Vec<Reason> {
     reasons
 }
 
-fn waits_for(overview: &Overview, status: RunStatus, offered: bool) -> Vec<Reason> {
+fn waits_for(overview: &Overview, status: RunStatus, offered: bool, now: Timestamp) -> Vec<Reason> {
     match status {
         RunStatus::Diverged => divergence(overview),
         RunStatus::Queued if offered => vec![Reason::Queued],
-        RunStatus::Pausing => in_flight(overview),
-        RunStatus::Cancelling | RunStatus::RollingBack => rollback(overview),
+        RunStatus::Pausing => in_flight(overview, now),
+        RunStatus::Cancelling | RunStatus::RollingBack => rollback(overview, now),
         RunStatus::Running | RunStatus::Sleeping | RunStatus::Waiting | RunStatus::Retrying => {
-            operations(overview)
+            operations(overview, now)
         }
         RunStatus::Queued
         | RunStatus::Paused
@@ -119,14 +119,14 @@ fn of_ending(ending: &EndingView) -> Reason {
 }
 
 /// Returns the steps and undos in flight. Retries are left out, because a run that is pausing starts none.
-fn in_flight(overview: &Overview) -> Vec<Reason> {
+fn in_flight(overview: &Overview, now: Timestamp) -> Vec<Reason> {
     let undoing = undo(overview).filter(|undo| matches!(undo, Reason::UndoRunning { .. }));
-    let steps = steps_in_flight(overview);
+    let steps = steps_in_flight(overview, now);
     undoing.into_iter().chain(steps).collect()
 }
 
-fn rollback(overview: &Overview) -> Vec<Reason> {
-    let steps = steps_in_flight(overview);
+fn rollback(overview: &Overview, now: Timestamp) -> Vec<Reason> {
+    let steps = steps_in_flight(overview, now);
     undo(overview).into_iter().chain(steps).collect()
 }
 
@@ -156,8 +156,8 @@ fn undo(overview: &Overview) -> Option<Reason> {
     }
 }
 
-fn operations(overview: &Overview) -> Vec<Reason> {
-    let mut reasons = steps_in_flight(overview);
+fn operations(overview: &Overview, now: Timestamp) -> Vec<Reason> {
+    let mut reasons = steps_in_flight(overview, now);
     if overview.ending.is_some() {
         return reasons;
     }
@@ -203,7 +203,7 @@ fn operations(overview: &Overview) -> Vec<Reason> {
     reasons
 }
 
-fn steps_in_flight(overview: &Overview) -> Vec<Reason> {
+fn steps_in_flight(overview: &Overview, now: Timestamp) -> Vec<Reason> {
     let running = steps(overview, StepStatus::Running);
     running
         .map(|step| match step.next_retry_at {
@@ -215,8 +215,17 @@ fn steps_in_flight(overview: &Overview) -> Vec<Reason> {
             step: step.location.clone(),
             attempt,
             since,
+            lacks_timeout: lacks_timeout(step, since, now),
         })
         .collect()
+}
+
+/// Returns whether an attempt has run for long and nothing will end it.
+fn lacks_timeout(step: &StepView, since: Option<Timestamp>, now: Timestamp) -> bool {
+    let is_unlimited = step
+        .options
+        .is_some_and(|options| options.timeout.is_none());
+    is_unlimited && since.is_some_and(|since| since.after(LONG_ATTEMPT) < now)
 }
 
 fn steps(overview: &Overview, status: StepStatus) -> impl Iterator<Item = &StepView> {

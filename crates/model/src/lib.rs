@@ -62,7 +62,7 @@ pub use offset::{InvalidOffset, Offset, RecordNumber, RecordRange, Term};
 pub use payload::{InvalidPayload, Payload, PayloadError};
 pub use record::{Actor, Body, Entry, Origin, Record};
 pub use record_feed::RecordFeed;
-pub use retry::{Backoff, RetryPolicy, StepOptions, UndoMode};
+pub use retry::{Backoff, LONG_ATTEMPT, RetryPolicy, StepOptions, UndoMode};
 pub use status::{RunStatus, StepStatus, UnknownStatus};
 pub use time::{InvalidTimestamp, Timestamp};
 pub use trace::{InvalidTraceParent, SpanId, TraceId, TraceParent};

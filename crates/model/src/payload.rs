@@ -10,7 +10,14 @@ use serde_json::value::RawValue;
 use crate::id::digest;
 use crate::limits;
 
-/// One JSON value as bytes. Clones share the bytes; they are parsed on demand.
+// B189
+/// One JSON value as bytes, parsed on demand. Clones share the bytes with each other and with a store in memory, so they
+/// cannot be changed:
+///
+/// ```compile_fail,E0594
+/// let payload = everstep_model::Payload::null();
+/// payload.as_bytes()[0] = b'N';
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Payload(Bytes);
 

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::codec::{enum_codec, records};
 
+/// An attempt without a timeout that runs for longer is reported in the log and in the reasons of its run.
+pub const LONG_ATTEMPT: Duration = Duration::from_secs(60);
+
 /// How the delay grows with each retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

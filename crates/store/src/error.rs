@@ -10,6 +10,10 @@ pub enum StoreError {
     #[error("{place} is open in another process; stop that process or choose another directory")]
     Locked { place: String },
     #[error(
+        "{place} is open in this process; drop the engine that has it open, and all handles of its runs, or choose another directory"
+    )]
+    LockedHere { place: String },
+    #[error(
         "{place} has format version {found}, this release reads up to {known}; upgrade Everstep"
     )]
     Newer {
@@ -67,7 +71,7 @@ impl StoreError {
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::Locked { .. } => ErrorCode::StoreLocked,
+            Self::Locked { .. } | Self::LockedHere { .. } => ErrorCode::StoreLocked,
             Self::Newer { .. } => ErrorCode::StoreNewer,
             Self::Corrupt { .. } => ErrorCode::StoreCorrupt,
             Self::Full { .. } => ErrorCode::StoreFull,

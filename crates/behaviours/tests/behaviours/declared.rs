@@ -4,12 +4,13 @@
 //! Values that do not match a type are refused by the process that has the type, or by the server of a worker, which has
 //! the schemas of its types.
 
+use everstep::journal::Body;
 use everstep::operation::RpcId;
 use everstep::schemars::{self, JsonSchema};
 use everstep::testing::TestEngine;
 use everstep::{
-    Ctx, ErrorCode, Event, Handle, Result, Rpc, RunStatus, Workflow, Workflows, hours, interface,
-    minutes,
+    Ctx, ErrorCode, Event, Handle, Payload, Result, Rpc, RunStatus, Workflow, Workflows, hours,
+    interface, minutes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -100,15 +101,15 @@ fn events_that_are_not_declared_or_do_not_fit_are_refused_and_not_stored() {
         assert_eq!(error.code(), ErrorCode::SchemaMismatch);
         assert!(error.to_string().contains("approval"), "{error}");
         assert_eq!(run.journal().await.unwrap(), before);
-        run.send_by_name(
-            "approval",
-            json(&Approval {
-                by: "ada".to_owned(),
-            }),
-            None,
-        )
-        .await
-        .unwrap();
+        let sent = r#"{ "by" : "\u0061da",  "more": 1.50 }"#;
+        let payload = Payload::from_json(sent).unwrap();
+        run.send_by_name("approval", payload, None).await.unwrap();
+        let journal = run.journal().await.unwrap();
+        let stored = journal.iter().find_map(|entry| match &entry.record.body {
+            Body::Event(event) => Some(event.payload.as_str()),
+            _ => None,
+        });
+        assert_eq!(stored, Some(sent));
     });
 }
 

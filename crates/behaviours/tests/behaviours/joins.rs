@@ -3,7 +3,7 @@
 use everstep::inspect::StepStatus;
 use everstep::journal::record::BranchesKind;
 use everstep::{
-    AnyEvent, Ctx, Error, ErrorCode, Retry, RunStatus, Workflows, hours, minutes, secs,
+    AnyEvent, Ctx, Error, ErrorCode, Result, Retry, RunStatus, Workflows, hours, minutes, secs,
 };
 
 use crate::support::{
@@ -147,6 +147,64 @@ fn completed_branches_are_not_run_again_when_the_run_is_rebuilt_in_the_middle() 
                 .lines()
                 .contains(&"step_completed outer/nested/inner/waits/c:0".to_owned())
         );
+    });
+}
+
+/// A join with a race in a branch, whose winner has a join in it.
+async fn join_race_join(ctx: Ctx<AnyEvent>, (): ()) -> Result<(u32, String, u32)> {
+    let raced = |ctx: Ctx<AnyEvent>| async move {
+        let race = ctx.race("race").branch("slow", |ctx| async move {
+            ctx.step("d", || ok(1_000_u32)).await?;
+            ctx.sleep("slow", hours(9)).await?;
+            Ok(0)
+        });
+        let won = race
+            .branch("both", |ctx| async move {
+                let both = ctx.join("both").branch("waits", |ctx| async move {
+                    let Ping(n) = ctx.event::<Ping>().await?;
+                    ctx.step("c", || ok(n)).await
+                });
+                let (a, b) = both
+                    .branch(
+                        "fast",
+                        |ctx| async move { ctx.step("b", || ok(10_u32)).await },
+                    )
+                    .await?;
+                Ok(a + b)
+            })
+            .await?;
+        Ok((won.winner, won.value))
+    };
+    let outer = ctx.join("outer").branch(
+        "fast",
+        |ctx| async move { ctx.step("a", || ok(1_u32)).await },
+    );
+    let (a, (winner, b)) = outer.branch("raced", raced).await?;
+    Ok((a, winner, b))
+}
+
+// B115
+#[test]
+fn a_race_in_a_branch_of_a_join_and_a_join_in_a_branch_of_the_race_continue_after_a_crash() {
+    for_each_store(async |store| {
+        let setup = store.engine();
+        let workflows = Workflows::new().function("w", join_race_join);
+        let mut test = setup.workflows(workflows).start().await;
+        start(&test).await;
+        test.advance(minutes(1)).await;
+        let run = restart(&mut test).await;
+        test.reach(&run, RunStatus::Waiting).await;
+        ping(&run, 100).await;
+        let expected = (1, "both".to_owned(), 110);
+        assert_eq!(output::<(u32, String, u32)>(&run).await, expected);
+        for step in ["a", "b", "c", "d"] {
+            assert_eq!(test.calls(step), 1, "{step}");
+        }
+        let journal = test.journal(&run).await;
+        journal.assert_contains("step_completed outer/raced/race/both/both/waits/c:0");
+        journal.assert_contains("race_won outer/raced/race:0");
+        drop(run);
+        assert_eq!(store.timers_left(test).await, []);
     });
 }
 

@@ -200,9 +200,9 @@ fn the_details_of_a_run_contain_its_workflow_steps_and_times() {
     });
 }
 
-// B189, B192
+// B192
 #[test]
-fn reads_return_copies_of_what_is_in_the_store() {
+fn what_a_run_waits_for_is_read_from_the_store() {
     for_each_store(async |store| {
         let code = |ctx: Ctx<AnyEvent>, _: ()| async move { ctx.event::<Ping>().await };
         let test = store

@@ -218,16 +218,27 @@ fn a_sleep_in_a_loop_does_not_run_earlier_iterations_again() {
 async fn nested(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
     let outer = |ctx: Ctx<AnyEvent>, total: u32| async move {
         let inner = |ctx: Ctx<AnyEvent>, n: u32| async move {
-            let (a, b) = tokio::try_join!(ctx.step("a", || ok(1)), async {
-                ctx.sleep("pause", millis(20)).await?;
-                ctx.step("b", || ok(1)).await
-            })?;
-            let first = tokio::select! {
-                biased;
-                n = ctx.step("c", || ok(1)) => n?,
-                slept = ctx.sleep("long", hours(1)) => { slept?; 0 }
-            };
-            goes_on(n + a + b + first, n + a + b + first, n >= 9)
+            let both = ctx
+                .join("both")
+                .branch("a", |ctx| async move { ctx.step("a", || ok(1)).await });
+            let (a, b) = both
+                .branch("b", |ctx| async move {
+                    ctx.sleep("pause", millis(20)).await?;
+                    ctx.step("b", || ok(1)).await
+                })
+                .await?;
+            let first = ctx.race("first").branch("long", |ctx| async move {
+                ctx.sleep("long", hours(1)).await?;
+                Ok(0)
+            });
+            let won = first
+                .branch("c", |ctx| async move {
+                    ctx.sleep("pause", millis(20)).await?;
+                    ctx.step("c", || ok(1)).await
+                })
+                .await?;
+            let sum = n + a + b + won.value;
+            goes_on(sum, sum, n >= 9)
         };
         let sum = ctx.repeat("inner", 0, inner).keep(1).await?;
         goes_on(total + sum, total + sum, total >= 36)

@@ -2,12 +2,13 @@
 
 use everstep::control::{Because, Effect};
 use everstep::journal::Body;
+use everstep::operation::RpcId;
 use everstep::{
     AnyEvent, Ctx, Error, ErrorCode, Result, Retry, RunStatus, Workflows, millis, minutes, secs,
 };
 
-use crate::control_support::{resting, slow, status_everywhere, two_steps};
-use crate::support::{for_each_store, ok, output, ping, restart, start};
+use crate::control_support::{PING, resting, slow, status_everywhere, two_steps};
+use crate::support::{for_each_store, json, ok, output, ping, restart, start};
 
 // B144
 #[test]
@@ -140,7 +141,24 @@ fn an_unknown_run_is_not_found() {
         ] {
             assert_eq!(result.unwrap_err().code(), ErrorCode::UnknownRun);
         }
-        assert!(run.fork().await.is_err());
+        let rpc = RpcId("rpc_1".into());
+        let answers = [
+            run.fork().await.unwrap_err().code(),
+            run.send_by_name(PING, json(&1), None)
+                .await
+                .unwrap_err()
+                .code(),
+            run.answer_json(&rpc, json(&1)).await.unwrap_err().code(),
+            run.wait_json().await.unwrap_err().code(),
+            run.status().await.unwrap_err().code(),
+            run.inspect().await.unwrap_err().code(),
+            run.why().await.unwrap_err().code(),
+            run.journal().await.unwrap_err().code(),
+            run.timeline().await.unwrap_err().code(),
+            run.shape().await.unwrap_err().code(),
+            test.run("r").await.unwrap_err().code(),
+        ];
+        assert_eq!(answers, [ErrorCode::UnknownRun; 11]);
     });
 }
 

@@ -219,7 +219,6 @@ fn a_journal_longer_than_a_page_is_replayed_completely() {
     });
 }
 
-// B182
 #[test]
 fn an_application_cannot_use_collections_of_the_engine() {
     for_each_store(async |store| {

@@ -6,14 +6,18 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use everstep::control::{Because, Effect};
 use everstep::journal::{Body, Generation, record};
 use everstep::schemars::{self, JsonSchema};
+use everstep::testing::TestEngine;
 use everstep::{
-    AnyEvent, Ctx, Error, ErrorCode, Result, Retry, Rpc, RunStatus, WaitError, Workflows, millis,
-    minutes, secs,
+    AnyEvent, Ctx, Error, ErrorCode, Result, Retry, Rpc, RunHandle, RunStatus, WaitError,
+    Workflows, hours, millis, minutes, secs,
 };
+use futures_util::future::BoxFuture;
 use serde::Serialize;
 
 use crate::control_support::{fails_in_b, resting, slow, status_everywhere, two_steps};
-use crate::support::{Ping, Seen, failure, for_each_store, json, ok, output, ping, restart, start};
+use crate::support::{
+    Ping, Seen, fail, failure, for_each_store, json, ok, output, ping, restart, start,
+};
 
 fn forked_from(entries: &[everstep::journal::Entry]) -> record::ForkedFrom {
     match &entries[0].record.body {
@@ -22,61 +26,113 @@ fn forked_from(entries: &[everstep::journal::Entry]) -> record::ForkedFrom {
     }
 }
 
+/// Has a step whose undo takes an hour, or fails.
+async fn undone(ctx: Ctx<AnyEvent>, undo_fails: bool) -> Result<()> {
+    let undo = move |()| async move {
+        match undo_fails {
+            true => Err(Error::fatal("no refund")),
+            false => slow(3_600_000, ()).await,
+        }
+    };
+    ctx.step("a", || ok(())).undo(undo).await?;
+    Err(Error::fatal("no luck"))
+}
+
+/// Calls another step in each execution, which development mode notices.
+fn unsteady() -> impl Fn(Ctx<AnyEvent>, ()) -> BoxFuture<'static, Result<()>> + Clone + Send + Sync
+{
+    let executions = Arc::new(AtomicU32::new(0));
+    move |ctx, ()| {
+        let name = format!("step-{}", executions.fetch_add(1, Ordering::Relaxed));
+        Box::pin(async move {
+            ctx.step(&name, || ok(())).await?;
+            ctx.sleep("nap", minutes(1)).await
+        })
+    }
+}
+
+async fn retries(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
+    let retry = Retry::constant(9, hours(1));
+    ctx.step("a", || fail("no luck")).retry(retry).await
+}
+
+/// Brings a new run to a status. Returns it with its status after a restart.
+async fn run_in(test: &TestEngine, status: RunStatus) -> (RunHandle, RunStatus) {
+    let (workflow, input, restarted) = match status {
+        RunStatus::Running | RunStatus::Pausing | RunStatus::Cancelling => {
+            ("steps", json(&()), RunStatus::Running)
+        }
+        RunStatus::Queued
+        | RunStatus::Sleeping
+        | RunStatus::Waiting
+        | RunStatus::Paused
+        | RunStatus::Cancelled
+        | RunStatus::Terminated => ("rest", json(&()), RunStatus::Sleeping),
+        RunStatus::Retrying => ("retry", json(&()), RunStatus::Retrying),
+        RunStatus::RollingBack => ("undo", json(&false), RunStatus::RollingBack),
+        RunStatus::RollbackFailed => ("undo", json(&true), RunStatus::RollbackFailed),
+        RunStatus::Diverged => ("unsteady", json(&()), RunStatus::Diverged),
+        RunStatus::Completed => ("steps", json(&()), RunStatus::Completed),
+        RunStatus::Failed => ("fail", json(&()), RunStatus::Failed),
+    };
+    let start = test.start_by_name(workflow, input).id(status.as_str());
+    let run = start.await.unwrap();
+    test.advance(millis(20)).await;
+    match status {
+        RunStatus::Waiting => test.advance(minutes(61)).await,
+        RunStatus::Pausing | RunStatus::Paused => drop(run.pause().await.unwrap()),
+        RunStatus::Cancelling | RunStatus::Cancelled => drop(run.cancel().keep().await.unwrap()),
+        RunStatus::Terminated => drop(run.terminate().await.unwrap()),
+        _ => {}
+    }
+    test.reach(&run, status).await;
+    (run, restarted)
+}
+
 // B150
 #[test]
 fn a_run_is_restarted_from_every_status() {
     for_each_store(async |store| {
-        let test = store
-            .engine()
-            .workflows(
-                Workflows::new()
-                    .function("steps", two_steps)
-                    .function("rest", resting)
-                    .function("fail", fails_in_b),
-            )
-            .start()
-            .await;
-        let cases = [
-            ("fail", RunStatus::Failed),
-            ("rest", RunStatus::Sleeping),
-            ("rest", RunStatus::Paused),
-            ("rest", RunStatus::Cancelled),
-            ("rest", RunStatus::Terminated),
-            ("steps", RunStatus::Running),
-            ("steps", RunStatus::Completed),
-        ];
-        for (workflow, status) in cases {
-            let id = format!("{workflow}-{status}");
-            let run = test
-                .start_by_name(workflow, json(&()))
-                .id(id)
-                .await
-                .unwrap();
-            test.advance(millis(20)).await;
-            match status {
-                RunStatus::Paused => drop(run.pause().await.unwrap()),
-                RunStatus::Cancelled => drop(run.cancel().keep().await.unwrap()),
-                RunStatus::Terminated => drop(run.terminate().await.unwrap()),
-                _ => {}
+        let workflows = Workflows::new()
+            .function("steps", two_steps)
+            .function("rest", resting)
+            .function("fail", fails_in_b)
+            .function("undo", undone)
+            .function("unsteady", unsteady())
+            .function("retry", retries);
+        let setup = store.engine().workflows(workflows).development();
+        let mut test = setup.start().await;
+        for &status in RunStatus::ALL {
+            if status == RunStatus::Queued {
+                continue;
             }
-            test.reach(&run, status).await;
+            let (run, restarted) = run_in(&test, status).await;
             let done = run.restart().by("alice").await.unwrap();
-            assert_eq!(done.generation, Generation(2), "{status}");
+            assert_eq!(
+                (done.effect, done.generation),
+                (Effect::Done, Generation(2)),
+                "{status}"
+            );
             assert_eq!(run.generation().await.unwrap(), Generation(2));
-            let journal = run.journal().await.unwrap();
-            assert_eq!(forked_from(&journal).generation, Generation(1));
+            let from = forked_from(&run.journal().await.unwrap());
+            assert_eq!(from.generation, Generation(1), "{status}");
+            test.reach(&run, restarted).await;
             test.advance(millis(10)).await;
-            assert!(!status_everywhere(&test, &run).await.is_terminal());
-            match workflow {
-                "fail" => drop(failure(&run).await),
-                "steps" => assert_eq!(output::<u32>(&run).await, 3),
-                _ => {
-                    ping(&run, 5).await;
-                    assert_eq!(output::<u32>(&run).await, 5);
-                }
-            }
+            assert_eq!(status_everywhere(&test, &run).await, restarted, "{status}");
+            let journal = test.journal(&run).await;
+            assert!(journal.count("event") + journal.count("pause_requested") == 0);
+            run.delete().await.unwrap();
         }
-        assert_eq!(test.calls("a"), 2 * 3);
+        // Without a worker that offers the workflow, a run stays queued.
+        drop(run_in(&test, RunStatus::Sleeping).await);
+        test.redeploy(|setup| setup).await;
+        let run = test.run("sleeping").await.unwrap();
+        for generation in [2, 3] {
+            let done = run.restart().await.unwrap();
+            assert_eq!(done.generation, Generation(generation));
+            test.advance(minutes(1)).await;
+            assert_eq!(status_everywhere(&test, &run).await, RunStatus::Queued);
+        }
     });
 }
 

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use everstep::inspect::StepStatus;
+use everstep::inspect::{Reason, StepStatus};
 use everstep::journal::record::FailureOutcome;
 use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{
-    Ctx, Engine, Error, ErrorCode, Payload, Result, Retry, RunStatus, Workflows, hours, millis,
-    minutes, secs,
+    Ctx, Engine, Error, ErrorCode, Options, Payload, Result, Retry, RunStatus, Workflows, hours,
+    millis, minutes, secs,
 };
 
+use crate::log::Log;
 use crate::retries::outcome;
 use crate::support::{fail, for_each_store, ok, output, start};
 
@@ -162,5 +163,49 @@ fn a_crash_in_the_middle_of_a_step_uses_up_no_retry() {
             .await
             .assert_steps(&[("a:0", StepStatus::Completed, 5)]);
         assert_eq!(test.journal(&run).await.count("step_failed"), 1);
+    });
+}
+
+// B742
+#[test]
+fn an_attempt_that_runs_for_a_minute_without_a_timeout_is_reported() {
+    for_each_store(async |store| {
+        for (defaults, is_reported) in [
+            (Options::new(), true),
+            (Options::new().timeout(hours(5)), false),
+        ] {
+            let log = Log::default();
+            let _recording = log.record();
+            let code = |ctx: Ctx, _: ()| async move { ctx.step("a", slow).await };
+            let setup = store.engine().defaults(defaults);
+            let workflows = Workflows::new().function("w", code);
+            let test = setup.workflows(workflows).start().await;
+            let id = format!("r-{is_reported}");
+            let run = test
+                .start_by_name("w", Payload::null())
+                .id(&id)
+                .await
+                .unwrap();
+            test.advance(secs(30)).await;
+            let early = run.why().await.unwrap();
+            assert!(
+                matches!(
+                    early.reasons[..],
+                    [Reason::StepRunning {
+                        lacks_timeout: false,
+                        ..
+                    }]
+                ),
+                "{early}"
+            );
+            test.advance(minutes(30)).await;
+            let late = run.why().await.unwrap();
+            let expected = "and without a timeout";
+            assert_eq!(late.to_string().contains(expected), is_reported, "{late}");
+            let logged = log.lines_with(&format!("run={id} work=\"step\" location=a:0 attempt=1"));
+            assert_eq!(logged, usize::from(is_reported));
+            assert_eq!(output::<u32>(&run).await, 1);
+            test.shutdown().await;
+        }
     });
 }

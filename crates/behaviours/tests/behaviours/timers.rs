@@ -1,8 +1,14 @@
 //! Sleeps: durable, with the recorded deadline, and never early, despite any number of crashes.
 
+use std::path::Path;
+
 use everstep::journal::{Body, Timestamp};
-use everstep::testing::{ReplayError, journal_from_lines, journal_to_lines, replay_check_function};
-use everstep::{AnyEvent, Ctx, RunStatus, Workflows, days, hours, millis, minutes, secs};
+use everstep::testing::{
+    ReplayError, journal_from_lines, journal_to_lines, replay_check_function, virtual_time,
+};
+use everstep::{
+    AnyEvent, Ctx, Engine, ErrorCode, RunStatus, Workflows, days, hours, millis, minutes, secs,
+};
 
 use everstep::journal::record::TimerPurpose;
 use everstep_model::{Generation, RunId, StreamName};
@@ -172,6 +178,56 @@ fn a_sleep_in_a_loop_does_not_run_earlier_rounds_again() {
         let run = restart(&mut test).await;
         assert_eq!(output::<u32>(&run).await, 6);
         assert_eq!(test.calls("work"), 4);
+    });
+}
+
+/// Flips a bit in each occurrence of a text in the files of a directory. Returns how many there were.
+fn damage(directory: &Path, text: &str) -> usize {
+    let mut damaged = 0;
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            damaged += damage(&path, text);
+            continue;
+        }
+        let mut bytes = std::fs::read(&path).unwrap();
+        let places = bytes.windows(text.len()).enumerate();
+        let found = places.filter(|(_, window)| *window == text.as_bytes());
+        let found: Vec<usize> = found.map(|(place, _)| place).collect();
+        for place in &found {
+            bytes[*place] ^= 1;
+        }
+        damaged += found.len();
+        if !found.is_empty() {
+            std::fs::write(&path, bytes).unwrap();
+        }
+    }
+    damaged
+}
+
+// B62
+#[test]
+fn an_engine_refuses_a_store_with_a_damaged_sleep_at_once() {
+    virtual_time(async {
+        let directory = tempfile::tempdir().unwrap();
+        let code =
+            |ctx: Ctx<AnyEvent>, name: String| async move { ctx.sleep(&name, hours(1)).await };
+        let open = || {
+            let engine = Engine::open(directory.path());
+            engine
+                .workflows(Workflows::new().function("w", code))
+                .start()
+        };
+        let engine = open().await.unwrap();
+        for name in ["first", "nap-of-the-damaged-run", "last"] {
+            engine.start_by_name("w", json(name)).await.unwrap();
+            tokio::time::sleep(secs(1)).await;
+        }
+        engine.shutdown().await;
+        drop(engine);
+        assert!(damage(directory.path(), "nap-of-the-damaged-run") > 0);
+        let error = open().await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::StoreCorrupt, "{error}");
     });
 }
 

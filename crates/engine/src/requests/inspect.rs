@@ -52,6 +52,6 @@ impl Requests {
         let Parts { node, workers, .. } = &*self.parts;
         let offered =
             !node.has(Role::Worker) || workers.executor(&row.workflow, row.version).is_some();
-        Ok(why(&overview, offered))
+        Ok(why(&overview, offered, node.now()))
     }
 }

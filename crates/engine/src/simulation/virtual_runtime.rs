@@ -28,6 +28,8 @@ pub struct VirtualRuntime {
     handle: tokio::runtime::Handle,
     started: tokio::time::Instant,
     draws: AtomicU64,
+    /// The time at which the wall clock started, in milliseconds.
+    start: Arc<AtomicU64>,
     /// The error of the wall clock in milliseconds.
     clock_error: Arc<AtomicI64>,
     /// None once the process has crashed.
@@ -46,6 +48,7 @@ impl VirtualRuntime {
             handle: tokio::runtime::Handle::current(),
             started: tokio::time::Instant::now(),
             draws: AtomicU64::new(seed),
+            start: Arc::new(AtomicU64::new(START.as_millis())),
             clock_error: Arc::default(),
             tasks: Mutex::new(Some(JoinSet::new())),
             sleeps: Arc::default(),
@@ -67,10 +70,17 @@ impl VirtualRuntime {
             handle: self.handle.clone(),
             started: self.started,
             draws: AtomicU64::new(self.draws.load(Ordering::Relaxed)),
+            start: self.start.clone(),
             clock_error: self.clock_error.clone(),
             tasks: Mutex::new(Some(JoinSet::new())),
             sleeps: Arc::default(),
         }
+    }
+
+    /// Sets the wall clock forward if it is before this time.
+    pub fn start_no_earlier_than(&self, time: Timestamp) {
+        let ahead = time.as_millis().saturating_sub(self.now().as_millis());
+        self.start.fetch_add(ahead, Ordering::Relaxed);
     }
 
     /// Sets the wall clock ahead of the true time by this many milliseconds, or behind it, for this
@@ -88,7 +98,8 @@ impl VirtualRuntime {
 
 impl Clock for VirtualRuntime {
     fn now(&self) -> Timestamp {
-        let now = START.after(self.started.elapsed()).as_millis();
+        let start = Timestamp::from_millis(self.start.load(Ordering::Relaxed));
+        let now = start.after(self.started.elapsed()).as_millis();
         let error = self.clock_error.load(Ordering::Relaxed);
         Timestamp::from_millis(now.saturating_add_signed(error))
     }

@@ -28,7 +28,7 @@ pub(crate) use feed::{FeedPage, FeedSource};
 pub use handle::{Handle, RunHandle};
 pub use list::{ListRuns, RunPage};
 pub use port::Client;
-#[cfg(feature = "remote")]
+#[cfg(any(feature = "remote", feature = "testing"))]
 pub(crate) use port::StartedRun;
 pub(crate) use port::{BulkTarget, Command, Port, ProgressListener};
 pub use records::Records;

@@ -191,7 +191,7 @@ impl Executor {
             None => Arc::new(Shared::new(self.parts.clone(), &live.replay)),
         };
         if let Some(undo) = live.host.undos.get(&start.location) {
-            self.undo = Some(UndoAttempt::new(start, undo, &shared));
+            self.undo = Some(UndoAttempt::new(start, undo, shared));
         }
     }
 

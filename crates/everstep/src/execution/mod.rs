@@ -4,6 +4,7 @@
 //! `executor.rs` is the task of one run. While it polls the code, the code reaches the driver
 //! through `current.rs`; operations use `Shared::with` for that.
 
+mod attempt_timer;
 mod code;
 mod current;
 mod executor;
@@ -16,6 +17,7 @@ mod undos;
 #[cfg(feature = "testing")]
 mod verify;
 
+pub(crate) use attempt_timer::AttemptTimer;
 pub(crate) use executor::Executor;
 pub(crate) use root::WorkflowCode;
 pub use shared::RunMetadata;

@@ -1,14 +1,15 @@
 //! An attempt to undo a step or child. It is polled beside the code.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use everstep_driver::UndoEnd;
 use everstep_machine::{FailureClass, UndoStart};
 use everstep_model::RetryPolicy;
 use everstep_store::BoxFuture;
 
+use super::attempt_timer::AttemptTimer;
 use super::shared::Shared;
 use super::step_context::UndoSlot;
 use super::undos::{GivenUndo, UndoInput, kind_of_undone};
@@ -18,12 +19,13 @@ use crate::error::{Result, panicked, timed_out};
 pub(super) struct UndoAttempt {
     start: UndoStart,
     work: BoxFuture<'static, Result<()>>,
-    timeout: Option<(BoxFuture<'static, ()>, Duration)>,
+    timer: AttemptTimer,
     retry: RetryPolicy,
+    shared: Arc<Shared>,
 }
 
 impl UndoAttempt {
-    pub(super) fn new(start: UndoStart, undo: &GivenUndo, shared: &Shared) -> Self {
+    pub(super) fn new(start: UndoStart, undo: &GivenUndo, shared: Arc<Shared>) -> Self {
         let timeout = undo.timeout.or(start.options.timeout);
         let mocks = shared.parts.mocks.as_ref();
         let work = match mocks.and_then(|mocks| mocks.undo_result(&start)) {
@@ -38,10 +40,11 @@ impl UndoAttempt {
             }
         };
         Self {
-            timeout: timeout.map(|timeout| (shared.parts.runtime.sleep(timeout), timeout)),
+            timer: AttemptTimer::new(timeout, &shared),
             retry: undo.retry.unwrap_or(start.options.retry),
             start,
             work,
+            shared,
         }
     }
 
@@ -62,11 +65,10 @@ impl UndoAttempt {
     }
 
     fn poll_timeout(&mut self, context: &mut Context<'_>) -> Poll<UndoEnd> {
-        let Some((timer, timeout)) = &mut self.timeout else {
-            return Poll::Pending;
-        };
-        let (start, retry, timeout) = (&self.start, self.retry, *timeout);
-        timer.as_mut().poll(context).map(|()| {
+        let (start, retry) = (&self.start, self.retry);
+        let attempt = ("undo", &start.location, start.attempt);
+        let passed = self.timer.poll(context, &self.shared, attempt);
+        passed.map(|timeout| {
             let (kind, place) = (kind_of_undone(start), &start.location);
             let failure = timed_out(&format!("undoing {kind} `{place}`"), timeout);
             UndoEnd::Failed(failure, FailureClass::TimedOut, retry)

@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::handle::{Handle, unexpected};
+use super::recorded::Recorded;
 use crate::ctx::Ctx;
 use crate::error::{Error, Result, decode, encode};
 
@@ -20,7 +21,8 @@ impl<W> Ctx<W> {
     /// Repeats a body. The body receives its own handle and the state, and either continues with the next state or ends the loop
     /// with a result. Both are durable: after a crash in iteration `k` the loop continues in iteration `k`.
     ///
-    /// The journal keeps only the last iterations, so a loop may run for years. See [`Repeat::keep`].
+    /// The journal keeps only the last iterations, so a loop may run for years. See [`Repeat::keep`]. A loop that never breaks
+    /// names the type of its result; see [`Recorded`].
     ///
     /// ```
     /// # use std::ops::ControlFlow;
@@ -39,8 +41,8 @@ impl<W> Ctx<W> {
     #[track_caller]
     pub fn repeat<S, B, F, Fut>(&self, name: &str, state: S, body: F) -> Repeat<W, S, F, Fut>
     where
-        S: Serialize + DeserializeOwned,
-        B: Serialize + DeserializeOwned,
+        S: Recorded,
+        B: Recorded,
         F: Fn(Ctx<W>, S) -> Fut,
         Fut: Future<Output = Result<ControlFlow<B, S>>>,
     {
@@ -70,7 +72,7 @@ impl<W> Ctx<W> {
         body: F,
     ) -> Repeat<W, (), impl Fn(Ctx<W>, ()) -> Until<Fut> + use<B, F, Fut, W>, Until<Fut>>
     where
-        B: Serialize + DeserializeOwned,
+        B: Recorded,
         F: Fn(Ctx<W>) -> Fut,
         Fut: Future<Output = Result<Option<B>>>,
     {
@@ -246,8 +248,8 @@ where
 
 impl<W, S, B, F, Fut> Future for Repeat<W, S, F, Fut>
 where
-    S: Serialize + DeserializeOwned,
-    B: Serialize + DeserializeOwned,
+    S: Recorded,
+    B: Recorded,
     F: Fn(Ctx<W>, S) -> Fut,
     Fut: Future<Output = Result<ControlFlow<B, S>>>,
 {

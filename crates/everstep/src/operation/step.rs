@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::handle::{Handle, unexpected};
+use super::recorded::Recorded;
 use super::step_attempt::{Attempt, Ended};
 use super::step_failure::{self, RetryHooks};
 use super::undo::{UndoSetup, undo_options};
@@ -22,6 +23,38 @@ use crate::options::{Options, Retry, invalid, whole_millis};
 
 impl<W> Ctx<W> {
     /// Executes work and records its result once. The work is retried according to its options.
+    ///
+    /// Work may borrow. In `tokio::join!` and the like, wrap a step whose work borrows in an `async` block:
+    ///
+    /// ```
+    /// # use everstep::{Ctx, Result, Workflows};
+    /// async fn fetch(url: &str) -> Result<usize> {
+    ///     Ok(url.len())
+    /// }
+    ///
+    /// let workflows = Workflows::new().function("sizes", |ctx: Ctx, url: String| async move {
+    ///     let (a, b) = tokio::join!(
+    ///         async { ctx.step("page", || fetch(&url)).await },
+    ///         async { ctx.step("icon", || fetch("/icon.svg")).await },
+    ///     );
+    ///     Ok(a? + b?)
+    /// });
+    /// ```
+    ///
+    /// Without the blocks the compiler does not accept the function, because it cannot compare the lifetimes ("one type is more
+    /// general than the other"):
+    ///
+    /// ```compile_fail,E0308
+    /// # use everstep::{Ctx, Result, Workflows};
+    /// # async fn fetch(url: &str) -> Result<usize> {
+    /// #     Ok(url.len())
+    /// # }
+    /// let workflows = Workflows::new().function("sizes", |ctx: Ctx, url: String| async move {
+    ///     let (a, b) = tokio::join!(ctx.step("page", || fetch(&url)), ctx.step("icon", || fetch("/icon.svg")));
+    ///     Ok(a? + b?)
+    /// });
+    /// ```
+    // B746
     #[track_caller]
     pub fn step<F, Fut, T, E>(
         &self,
@@ -31,7 +64,7 @@ impl<W> Ctx<W> {
     where
         F: FnMut() -> Fut,
         Fut: Future<Output = Result<T, E>> + Send,
-        T: Serialize + DeserializeOwned,
+        T: Recorded,
         E: Into<Error>,
     {
         self.step_with(name, move |_| work())
@@ -43,7 +76,7 @@ impl<W> Ctx<W> {
     where
         F: FnMut(StepContext) -> Fut,
         Fut: Future<Output = Result<T, E>> + Send,
-        T: Serialize + DeserializeOwned,
+        T: Recorded,
         E: Into<Error>,
     {
         Step::new(self, name, work, CallSite::caller())
@@ -306,7 +339,7 @@ impl<F, Fut, T, E> Future for Step<F, Fut, T>
 where
     F: FnMut(StepContext) -> Fut,
     Fut: Future<Output = Result<T, E>> + Send,
-    T: Serialize + DeserializeOwned,
+    T: Recorded,
     E: Into<Error>,
 {
     type Output = Result<T>;

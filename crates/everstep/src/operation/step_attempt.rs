@@ -8,16 +8,15 @@ use std::time::Duration;
 
 use everstep_machine::StepStart;
 use everstep_model::Payload;
-use everstep_store::BoxFuture;
 
 use crate::error::{Error, Result, panicked};
-use crate::execution::{Shared, StepContext, UndoSlot};
+use crate::execution::{AttemptTimer, Shared, StepContext, UndoSlot};
 
 /// An attempt in flight.
 pub(super) struct Attempt<Fut> {
     pub(super) start: StepStart,
     work: Option<Pin<Box<Fut>>>,
-    timeout: Option<BoxFuture<'static, ()>>,
+    timer: AttemptTimer,
     /// The payload that the work registers for the undo.
     pub(super) undo: UndoSlot,
 }
@@ -31,12 +30,11 @@ pub(super) enum Ended<T> {
 
 impl<Fut> Attempt<Fut> {
     pub(super) fn new(start: StepStart, shared: &Shared) -> Self {
-        let timeout = start.options.timeout;
         Self {
             undo: UndoSlot::new(&start.options),
+            timer: AttemptTimer::new(start.options.timeout, shared),
             start,
             work: None,
-            timeout: timeout.map(|timeout| shared.parts.runtime.sleep(timeout)),
         }
     }
 
@@ -76,12 +74,8 @@ impl<Fut> Attempt<Fut> {
             }
             Ok(Poll::Pending) => {}
         }
-        match (&mut self.timeout, self.start.options.timeout) {
-            (Some(timer), Some(timeout)) => timer
-                .as_mut()
-                .poll(context)
-                .map(|()| Ended::TimedOut(timeout)),
-            _ => Poll::Pending,
-        }
+        let attempt = ("step", &self.start.location, self.start.attempt);
+        let passed = self.timer.poll(context, shared, attempt);
+        passed.map(Ended::TimedOut)
     }
 }

@@ -7,9 +7,8 @@ use std::task::{Context, Poll};
 use everstep_machine::StepFailure;
 use everstep_model::ErrorCode;
 use everstep_model::record::FailureOutcome;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
+use super::recorded::Recorded;
 use super::step::{Step, to_output};
 use crate::ctx::Ctx;
 use crate::error::{Error, Result};
@@ -26,7 +25,7 @@ impl<W> Ctx<W> {
     where
         F: FnMut() -> Fut,
         Fut: Future<Output = Result<T, E>> + Send,
-        T: Serialize + DeserializeOwned,
+        T: Recorded,
         E: Into<Error>,
     {
         TryStep(self.step(name, work))
@@ -48,7 +47,7 @@ impl<F, Fut, T, E> Future for TryStep<F, Fut, T>
 where
     F: FnMut(StepContext) -> Fut,
     Fut: Future<Output = Result<T, E>> + Send,
-    T: Serialize + DeserializeOwned,
+    T: Recorded,
     E: Into<Error>,
 {
     type Output = Result<Result<T, StepFailure>>;
@@ -84,7 +83,7 @@ impl<F, Fut, T, E> Future for BestEffort<F, Fut, T>
 where
     F: FnMut(StepContext) -> Fut,
     Fut: Future<Output = Result<T, E>> + Send,
-    T: Serialize + DeserializeOwned,
+    T: Recorded,
     E: Into<Error>,
 {
     type Output = Result<Option<T>>;

@@ -13,6 +13,9 @@ use crate::engine::{Engine, EngineBuilder, Storage};
 use crate::options::Options;
 use crate::workflow::Workflows;
 
+/// Three years.
+const WAIT_LIMIT: Duration = Duration::from_secs(3 * 365 * 24 * 3_600);
+
 /// Configures a [`TestEngine`](super::TestEngine).
 #[must_use = "nothing runs until it is started"]
 pub struct TestEngineBuilder {
@@ -21,6 +24,8 @@ pub struct TestEngineBuilder {
     #[cfg(feature = "remote")]
     pub(super) server: Option<Server>,
     pub(super) seed: u64,
+    pub(super) reach_limit: Duration,
+    pub(super) wait_limit: Duration,
 }
 
 /// Serves an engine and returns the transport to it.
@@ -36,6 +41,8 @@ impl TestEngineBuilder {
             #[cfg(feature = "remote")]
             server: None,
             seed: 1,
+            reach_limit: Duration::from_secs(10),
+            wait_limit: WAIT_LIMIT,
         }
     }
 
@@ -111,6 +118,20 @@ impl TestEngineBuilder {
         server: impl Fn(&Engine) -> Arc<dyn Transport> + Send + Sync + 'static,
     ) -> Self {
         self.server = Some(Arc::new(server));
+        self
+    }
+
+    /// Sets how much virtual time [`reach`](super::TestEngine::reach) and [`answer_next`](super::TestEngine::answer_next) let
+    /// pass before they fail. The default is ten seconds.
+    pub fn reach_limit(mut self, limit: Duration) -> Self {
+        self.reach_limit = limit;
+        self
+    }
+
+    /// Sets how much virtual time a test waits for the end of a run (`wait`, `wait_json`) before it fails with the reason why
+    /// the run does not end. The default is three years.
+    pub fn wait_limit(mut self, limit: Duration) -> Self {
+        self.wait_limit = limit;
         self
     }
 

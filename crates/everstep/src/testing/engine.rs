@@ -6,23 +6,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_engine::simulation::VirtualRuntime;
-use everstep_inspect::Why;
 use everstep_model::{RunStatus, Timestamp};
-use everstep_store::{Clock, MemoryStore};
+use everstep_store::{Clock, MemoryStore, Store};
 use serde::Serialize;
 
 use super::builder::TestEngineBuilder;
+use super::earlier_records::newest_record;
 use super::journal::JournalView;
 use super::plug::Plug;
-use crate::client::{ReadError, RunHandle};
+use super::wait_limit::{LimitedPort, explain};
+use crate::client::{Client, RunHandle};
 use crate::declaration::Rpc;
 use crate::engine::{Engine, Storage};
 use crate::workflow::Workflows;
 
-/// The interval at which the state of a run is read while a test waits for it.
+/// The shortest interval at which the state of a run is read while a test waits for it.
 const CHECK_INTERVAL: Duration = Duration::from_millis(1);
-/// The number of reads after which the test fails.
-const LOOKS_MAX: u32 = 10_000;
+/// The interval is this part of the time that the test has waited, so that long waits need few reads.
+const CHECKS_PER_WAIT: u32 = 10_000;
 
 impl TestEngineBuilder {
     /// Starts the engine.
@@ -35,7 +36,19 @@ impl TestEngineBuilder {
             // All processes of the test use the same store.
             self.engine.storage = Storage::Store(Arc::new(MemoryStore::new(runtime.clone())));
         }
-        TestEngine::open(self, runtime).await
+        let store = open_store(&self, &runtime);
+        // The time must not go back on a store that has runs already.
+        if let Ok(Some(newest)) = newest_record(&*store).await {
+            runtime.start_no_earlier_than(newest);
+        }
+        TestEngine::open(self, runtime, store).await
+    }
+}
+
+fn open_store(setup: &TestEngineBuilder, runtime: &Arc<VirtualRuntime>) -> Arc<dyn Store> {
+    match setup.engine.storage.clone().open(runtime.clone()) {
+        Ok(store) => store,
+        Err(error) => panic!("the store of the test engine could not be opened: {error}"),
     }
 }
 
@@ -55,12 +68,13 @@ impl TestEngine {
         TestEngineBuilder::new()
     }
 
-    pub(super) async fn open(setup: TestEngineBuilder, runtime: Arc<VirtualRuntime>) -> Self {
+    async fn open(
+        setup: TestEngineBuilder,
+        runtime: Arc<VirtualRuntime>,
+        store: Arc<dyn Store>,
+    ) -> Self {
         let mut engine = setup.engine.clone().runtime(runtime.clone());
-        let plug = match engine.storage.open(runtime.clone()) {
-            Ok(store) => Arc::new(Plug::new(store)),
-            Err(error) => panic!("the store of the test engine could not be opened: {error}"),
-        };
+        let plug = Arc::new(Plug::new(store));
         engine.storage = Storage::Store(plug.clone());
         #[cfg(feature = "remote")]
         if setup.server.is_some() {
@@ -73,6 +87,11 @@ impl TestEngine {
         };
         #[cfg(feature = "remote")]
         let engine = setup.serve(engine, &runtime).await;
+        let port = LimitedPort {
+            port: engine.port.clone(),
+            limit: setup.wait_limit,
+        };
+        let engine = engine.with_client(Client::new(Arc::new(port)));
         Self {
             engine,
             plug,
@@ -129,19 +148,21 @@ impl TestEngine {
         // A restart keeps the stored runs, even if `change` sets another storage.
         setup.engine.storage = storage;
         let runtime = Arc::new(self.runtime.successor());
-        *self = Self::open(setup, runtime).await;
+        let store = open_store(&setup, &runtime);
+        *self = Self::open(setup, runtime, store).await;
     }
 
-    /// Waits until the run has this status.
+    /// Waits until the run has this status. Time passes meanwhile: ten virtual seconds at most, or as much as
+    /// [`TestEngineBuilder::reach_limit`] sets.
     ///
     /// # Panics
-    /// If the run does not reach it. The message says why.
+    /// If the run does not reach it in this time. The message says why.
     pub async fn reach(&self, run: &RunHandle, status: RunStatus) {
-        for _ in 0..LOOKS_MAX {
+        let mut checks = Checks::new(self);
+        while checks.wait().await {
             if matches!(run.status().await, Ok(current) if current == status) {
                 return;
             }
-            self.advance(CHECK_INTERVAL).await;
         }
         let (id, why) = (run.id(), explain(run.why().await));
         panic!("run `{id}` did not reach the status {status}; {why}");
@@ -176,12 +197,14 @@ impl TestEngine {
     /// ```
     ///
     /// # Panics
-    /// If the run does not make the rpc, or refuses the answer.
+    /// If the run does not make the rpc within ten virtual seconds (or [`TestEngineBuilder::reach_limit`]), or refuses the
+    /// answer.
     pub async fn answer_next<R: Rpc>(&self, run: &RunHandle, answer: &R::Answer)
     where
         R::Answer: Serialize,
     {
-        for _ in 0..LOOKS_MAX {
+        let mut checks = Checks::new(self);
+        while checks.wait().await {
             let asked = run.inspect().await.ok().and_then(|info| {
                 let mut open = info.overview.rpcs.into_iter();
                 open.find(|rpc| rpc.method.as_str() == R::METHOD)
@@ -196,7 +219,6 @@ impl TestEngine {
                     ),
                 }
             }
-            self.advance(CHECK_INTERVAL).await;
         }
         panic!("run `{}` did not make the rpc `{}`", run.id(), R::METHOD);
     }
@@ -216,9 +238,32 @@ impl TestEngine {
     }
 }
 
-/// The reason why a run does not continue, or why it is unknown.
-pub(super) fn explain(why: Result<Why, ReadError>) -> String {
-    why.map_or_else(|error| error.to_string(), |why| why.to_string())
+/// The moments at which a test looks whether something has happened.
+struct Checks<'a> {
+    test: &'a TestEngine,
+    /// The time that has passed since the first check. `None` before it.
+    waited: Option<Duration>,
+}
+
+impl<'a> Checks<'a> {
+    fn new(test: &'a TestEngine) -> Self {
+        Self { test, waited: None }
+    }
+
+    /// Waits for the next check. Returns `false` if the time is up.
+    async fn wait(&mut self) -> bool {
+        let Some(waited) = &mut self.waited else {
+            self.waited = Some(Duration::ZERO);
+            return true;
+        };
+        if *waited >= self.test.setup.reach_limit {
+            return false;
+        }
+        let interval = CHECK_INTERVAL.max(*waited / CHECKS_PER_WAIT);
+        *waited += interval;
+        self.test.advance(interval).await;
+        true
+    }
 }
 
 impl Deref for TestEngine {

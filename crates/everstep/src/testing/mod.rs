@@ -46,6 +46,7 @@
 
 mod builder;
 mod difference;
+mod earlier_records;
 mod engine;
 mod journal;
 mod lines;
@@ -56,6 +57,7 @@ mod replay_check;
 mod served;
 mod simulate;
 mod virtual_time;
+mod wait_limit;
 
 pub use builder::TestEngineBuilder;
 pub use engine::TestEngine;

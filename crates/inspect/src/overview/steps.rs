@@ -15,6 +15,7 @@ impl Overview {
             step.status = StepStatus::Running;
             step.attempts = step.attempts.max(record.attempt);
             step.sensitive |= is_sensitive;
+            step.options = step.options.or(record.options);
             step.start(at.time);
             step.completed_at = None;
             step.next_retry_at = None;

@@ -7,7 +7,8 @@
 
 use everstep_model::record::{CancelRequested, ForcedFailure, ParentClose, PauseRequested};
 use everstep_model::{
-    Failure, Location, Name, Payload, RecordNumber, RpcId, RunId, StepStatus, Timestamp,
+    Failure, Location, Name, Payload, RecordNumber, RpcId, RunId, StepOptions, StepStatus,
+    Timestamp,
 };
 
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +23,8 @@ pub struct StepView {
     pub sensitive: bool,
     /// The error of the last attempt; `None` after success.
     pub error: Option<Failure>,
+    /// The options that its first attempt recorded, if the journal has them.
+    pub options: Option<StepOptions>,
     /// The start of the first attempt that the journal knows.
     pub first_started_at: Option<Timestamp>,
     /// The start of the last attempt.
@@ -47,6 +50,7 @@ impl StepView {
             result: None,
             sensitive: false,
             error: None,
+            options: None,
             first_started_at: None,
             started_at: None,
             completed_at: None,

@@ -5,6 +5,8 @@
     reason = "plain data; fields are explained where their names do not"
 )]
 
+#[cfg(doc)]
+use everstep_model::LONG_ATTEMPT;
 use everstep_model::{Failure, Location, Name, RpcId, RunId, RunStatus, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -80,6 +82,9 @@ pub enum Reason {
         attempt: u32,
         /// The start of the attempt, if known.
         since: Option<Timestamp>,
+        /// The attempt has run for more than a minute ([`LONG_ATTEMPT`]), and the step has no timeout.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        lacks_timeout: bool,
     },
     /// An undo in flight.
     UndoRunning {

@@ -150,9 +150,14 @@ impl Reason {
                 step,
                 attempt,
                 since,
+                lacks_timeout,
             } => {
                 let since = part(" since ", *since);
-                write!(f, "executes step `{step}` (attempt {attempt}){since}")
+                write!(f, "executes step `{step}` (attempt {attempt}){since}")?;
+                match lacks_timeout {
+                    true => f.write_str(", for more than a minute and without a timeout"),
+                    false => Ok(()),
+                }
             }
             Self::UndoRunning {
                 step,

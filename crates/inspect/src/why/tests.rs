@@ -10,7 +10,11 @@ use super::*;
 use crate::tests::*;
 
 fn ask(bodies: impl IntoIterator<Item = Body>, offered: bool) -> Why {
-    why(&Journal::created().with_all(bodies).overview(), offered)
+    why(
+        &Journal::created().with_all(bodies).overview(),
+        offered,
+        time(0),
+    )
 }
 
 fn check(bodies: impl IntoIterator<Item = Body>, offered: bool, expected: &str) {
@@ -21,7 +25,7 @@ proptest! {
     #[test]
     fn every_journal_has_an_answer_as_text_and_data(journal in any_journal(), offered in any::<bool>()) {
         let overview = journal.overview();
-        let answer = why(&overview, offered);
+        let answer = why(&overview, offered, time(0));
         prop_assert_eq!(answer.status, overview.status());
         prop_assert!(answer.to_string().starts_with(answer.status.as_str()));
         prop_assert!(Payload::from_value(&answer).is_ok());
@@ -32,16 +36,16 @@ proptest! {
         let overview = journal.overview();
         let rests = matches!(overview.status(), RunStatus::Sleeping | RunStatus::Retrying | RunStatus::Paused
             | RunStatus::Diverged | RunStatus::Queued);
-        prop_assert!(!rests || !why(&overview, true).reasons.is_empty());
+        prop_assert!(!rests || !why(&overview, true, time(0)).reasons.is_empty());
     }
 
     // B164
     #[test]
     fn a_run_without_a_worker_shows_that_until_it_ends(journal in any_open_journal()) {
-        let answer = why(&journal.overview(), false);
+        let answer = why(&journal.overview(), false, time(0));
         let no_worker = Reason::NoWorker { workflow: name("payment"), version: 2 };
         prop_assert_eq!(answer.reasons.last(), Some(&no_worker));
-        let over = why(&journal.with(completed()).overview(), false);
+        let over = why(&journal.with(completed()).overview(), false, time(0));
         let is_over = matches!(&over.reasons[..], [Reason::Finished { status: RunStatus::Completed, .. }]);
         prop_assert!(is_over, "{:?}", over);
     }

@@ -27,6 +27,10 @@ fn a_second_opening_is_refused_while_the_store_is_open() {
     let error = open(folder.path()).unwrap_err();
     assert_eq!(error.code(), ErrorCode::StoreLocked);
     assert!(
+        error.to_string().contains("open in this process"),
+        "{error}"
+    );
+    assert!(
         error
             .to_string()
             .contains(&folder.path().display().to_string()),

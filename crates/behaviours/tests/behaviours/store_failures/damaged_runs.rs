@@ -110,6 +110,7 @@ fn the_timer_of_a_damaged_run_blocks_no_other() {
     }
 }
 
+// B62
 #[test]
 fn requests_to_a_damaged_run_return_the_reason() {
     for damage in [Damage::Head, Damage::Row] {
@@ -127,6 +128,7 @@ fn requests_to_a_damaged_run_return_the_reason() {
     }
 }
 
+// B62
 #[test]
 fn waiting_for_a_damaged_run_returns_the_reason() {
     virtual_time(async {
@@ -142,6 +144,7 @@ fn waiting_for_a_damaged_run_returns_the_reason() {
     });
 }
 
+// B174
 #[test]
 fn an_engine_opens_in_spite_of_a_damaged_run() {
     for damage in EVERY {

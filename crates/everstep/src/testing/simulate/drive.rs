@@ -18,7 +18,7 @@ use super::observer::OpenRpc;
 use super::timeline::clock_error;
 use crate::client::{AnswerError, WaitError};
 use crate::engine::Engine;
-use crate::testing::engine::explain;
+use crate::testing::wait_limit::explain;
 
 /// The message if all runs have ended and an effect cannot be delivered.
 const UNDELIVERABLE: &str = "a child or an event that a run left behind cannot be delivered; is its workflow registered, with `also`?";

@@ -3,8 +3,10 @@
 mod steered;
 mod working;
 
+use std::time::Duration;
+
 use everstep_model::record::*;
-use everstep_model::{Body, ErrorCode, Failure, RpcId, RunId, RunStatus};
+use everstep_model::{Body, ErrorCode, Failure, RpcId, RunId, RunStatus, StepOptions};
 
 use crate::tests::*;
 use crate::{Reason, why};
@@ -16,7 +18,11 @@ fn check(
     reasons: &[Reason],
     sentence: &str,
 ) {
-    let answer = why(&Journal::created().with_all(bodies).overview(), true);
+    let answer = why(
+        &Journal::created().with_all(bodies).overview(),
+        true,
+        time(0),
+    );
     assert_eq!(answer.status, status);
     assert_eq!(answer.reasons, reasons);
     assert_eq!(answer.to_string(), format!("{status}: {sentence}"));
@@ -31,6 +37,7 @@ fn running(step: &str, second: u64) -> Reason {
         step: at(step),
         attempt: 1,
         since: Some(time(second)),
+        lacks_timeout: false,
     }
 }
 
@@ -153,13 +160,41 @@ fn a_diverged_run_shows_the_location_if_it_is_known() {
     }
 }
 
+// B742
+#[test]
+fn an_attempt_without_a_timeout_is_reported_after_a_minute() {
+    for (timeout, seconds, is_reported) in [
+        (None, 60, false),
+        (None, 61, true),
+        (Some(Duration::from_secs(3_600)), 61, false),
+    ] {
+        let start = StepStarted {
+            options: Some(StepOptions {
+                timeout,
+                ..StepOptions::default()
+            }),
+            ..started("a:0", 1)
+        };
+        let journal = Journal::created().with(start);
+        let began = journal.0.last().unwrap().record.time;
+        let now = began.after(Duration::from_secs(seconds));
+        let sentence = why(&journal.overview(), true, now).to_string();
+        let warning = "for more than a minute and without a timeout";
+        assert_eq!(sentence.contains(warning), is_reported, "{sentence}");
+    }
+}
+
 #[test]
 fn an_ended_run_waits_for_nothing() {
     let ends = RunStatus::ALL.iter().filter(|status| status.is_terminal());
     for &status in ends {
         let before = [Body::from(started("a:0", 1)), cancel("no").into()];
         let journal = before.into_iter().chain(journal_in(status));
-        let answer = why(&Journal::created().with_all(journal).overview(), true);
+        let answer = why(
+            &Journal::created().with_all(journal).overview(),
+            true,
+            time(0),
+        );
         assert_eq!(answer.status, status);
         let [Reason::Finished { status: reason, .. }] = &answer.reasons[..] else {
             panic!("{answer:?}");
@@ -228,7 +263,10 @@ fn journal_in(status: RunStatus) -> Vec<Body> {
 fn every_status_has_a_reason_and_without_a_worker_one_more() {
     for &status in RunStatus::ALL {
         let overview = Journal::created().with_all(journal_in(status)).overview();
-        let (with, without) = (why(&overview, true), why(&overview, false));
+        let (with, without) = (
+            why(&overview, true, time(0)),
+            why(&overview, false, time(0)),
+        );
         assert_eq!((with.status, without.status), (status, status));
         assert!(!with.reasons.is_empty(), "{status}");
         let names_worker = matches!(without.reasons.last(), Some(Reason::NoWorker { .. }));

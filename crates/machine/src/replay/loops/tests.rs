@@ -174,6 +174,21 @@ fn old_iterations_are_dropped_in_batches_and_each_record_once() {
     assert!(world.iterations().len() >= 3);
 }
 
+// B106
+#[test]
+fn a_loop_examines_only_the_iterations_that_are_kept() {
+    let mut world = World::new();
+    for _ in 0..1_000 {
+        world.step("work", UndoMode::None);
+        world.go_round(3);
+        let known = &world.run.loops.iterations;
+        let open: usize = known.loops.values().map(|known| known.open.len()).sum();
+        assert!(open <= 8, "{open}");
+        assert!(known.iterations.len() <= 8, "{}", known.iterations.len());
+        assert!(known.gaps.0.len() <= 1, "{:?}", known.gaps);
+    }
+}
+
 #[test]
 fn an_iteration_with_a_live_undo_is_kept_and_a_replay_begins_with_it() {
     let mut world = World::new();

@@ -26,10 +26,14 @@ fn a_run_without_a_worker_shows_which_is_missing() {
         version: 2,
     };
     let words = "it finds no live worker that offers workflow `payment` in version 2";
-    let queued = why(&Journal::created().overview(), false);
+    let queued = why(&Journal::created().overview(), false, time(0));
     assert_eq!(queued.reasons, std::slice::from_ref(&no_worker));
     assert_eq!(queued.to_string(), format!("queued: {words}"));
-    let asleep = why(&Journal::created().with(sleeping("s:0")).overview(), false);
+    let asleep = why(
+        &Journal::created().with(sleeping("s:0")).overview(),
+        false,
+        time(0),
+    );
     assert_eq!(asleep.reasons, [sleeps("s:0"), no_worker]);
     let sleeping = "sleeping: it sleeps in `s:0` until 2026-11-15T08:03:20.000Z";
     assert_eq!(asleep.to_string(), format!("{sleeping}; {words}"));
@@ -141,7 +145,11 @@ fn a_run_with_a_deadline_that_waits_for_a_child_shows_both() {
         ..created()
     };
     let journal = Journal::default().with(created);
-    let answer = why(&journal.clone().with(child("c:0", false)).overview(), true);
+    let answer = why(
+        &journal.clone().with(child("c:0", false)).overview(),
+        true,
+        time(0),
+    );
     assert_eq!(answer.reasons, [awaits_child("c:0", 1)]);
     assert_eq!(answer.deadline, Some(time(900)));
     assert_eq!(
@@ -150,8 +158,12 @@ fn a_run_with_a_deadline_that_waits_for_a_child_shows_both() {
          it must be over by 2026-11-15T08:15:00.000Z"
     );
     // A deadline is not shown if the run is about to end, or has ended.
-    let ending = why(&journal.clone().with(cancel("no")).overview(), true);
-    let over = why(&journal.with(completed()).overview(), true);
+    let ending = why(
+        &journal.clone().with(cancel("no")).overview(),
+        true,
+        time(0),
+    );
+    let over = why(&journal.with(completed()).overview(), true, time(0));
     assert_eq!((ending.deadline, over.deadline), (None, None));
 }
 
@@ -164,7 +176,11 @@ fn a_run_that_waits_for_several_things_names_them_all() {
         asked("q:0", "rpc_1").into(),
         waiting("w:0", &["yes"]).into(),
     ];
-    let answer = why(&Journal::created().with_all(bodies).overview(), true);
+    let answer = why(
+        &Journal::created().with_all(bodies).overview(),
+        true,
+        time(0),
+    );
     assert_eq!(answer.status, RunStatus::Waiting);
     let retry = Reason::RetryAt {
         step: at("a:0"),
