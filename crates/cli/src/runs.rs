@@ -21,9 +21,17 @@ const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 /// The largest page that the server returns.
 const PAGE_MAX: usize = 500;
 
+/// Returns a run with all its steps, which come in pages.
 pub(crate) async fn get(context: &Context, id: &str) -> Result<RunView, CallError> {
     let path = format!("workflows/{}", segment(id));
-    context.server.get(&path).await
+    let mut run: RunView = context.server.get(&path).await?;
+    while let Some(cursor) = run.steps_cursor.take() {
+        let path = format!("{path}?cursor={}", segment(&cursor));
+        let page: RunView = context.server.get(&path).await?;
+        run.steps.extend(page.steps);
+        run.steps_cursor = page.steps_cursor;
+    }
+    Ok(run)
 }
 
 /// Waits until a run has ended, also if the connection is lost meanwhile.

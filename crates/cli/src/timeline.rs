@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use everstep::inspect::{Outcome, timeline};
-use everstep::journal::{Body, Entry, RecordNumber, Timestamp};
+use everstep::journal::{Body, Entry, Timestamp};
 use everstep::{Payload, RunId};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -69,7 +69,6 @@ impl LiveTimeline {
 /// A line of a timeline in the server's response.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ServerLine {
-    pub(crate) number: RecordNumber,
     time: Timestamp,
     kind: String,
     sentence: String,

@@ -22,7 +22,8 @@ use crate::requests::control::{
     BulkProgress, Done, ForkRun, ImportRun, RequestOrigin, Revival, Settlement, Verb,
 };
 use crate::requests::{
-    Answer, Answered, PendingReply, Records, RunInfo, SendEvent, Sent, Start, Started,
+    Answer, Answered, JournalPage, PageSize, PendingReply, Records, RunInfo, SendEvent, Sent,
+    Start, Started,
 };
 use crate::roles::Roles;
 use crate::runtime::Runtime;
@@ -144,19 +145,21 @@ impl Engine {
         self.core.requests.inspect(run, Some(generation)).await
     }
 
+    /// Reads a part of the journal of a generation of a run, by default the latest.
+    pub async fn journal_page(
+        &self,
+        run: &RunId,
+        generation: Option<Generation>,
+        from: RecordNumber,
+        size: PageSize,
+    ) -> Result<JournalPage, ReadError> {
+        let requests = &self.core.requests;
+        requests.journal_page(run, generation, from, size).await
+    }
+
     /// Returns the whole journal of a run.
     pub async fn journal(&self, run: &RunId) -> Result<Vec<Entry>, ReadError> {
         let journal = self.core.requests.journal(run, None).await;
-        journal.map(|(_, journal)| journal)
-    }
-
-    /// Returns the whole journal of a generation of a run.
-    pub async fn journal_of_generation(
-        &self,
-        run: &RunId,
-        generation: Generation,
-    ) -> Result<Vec<Entry>, ReadError> {
-        let journal = self.core.requests.journal(run, Some(generation)).await;
         journal.map(|(_, journal)| journal)
     }
 

@@ -69,7 +69,8 @@ pub use requests::control::{
     Settlement,
 };
 pub use requests::{
-    Answer, Answered, PendingReply, Records, RunInfo, SendEvent, Sent, Start, Started,
+    Answer, Answered, JournalPage, PageSize, PendingReply, Records, RunInfo, SendEvent, Sent,
+    Start, Started,
 };
 pub use retention::Retention;
 pub use roles::{Role, Roles, UnknownRole};

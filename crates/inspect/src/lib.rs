@@ -20,6 +20,6 @@ pub use overview::{
     StepView, WaitView,
 };
 pub use shape::{Node, NodeKind, NodeStatus, Shape, shape, to_mermaid};
-pub use timeline::{Line, Outcome, timeline, to_json_lines};
+pub use timeline::{Line, Outcome, TimelineReader, timeline, to_json_lines};
 pub use trace::{Span, SpanOf, spans};
 pub use why::{Reason, Why, why};

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
-use everstep_protocol::client::{Call, segment};
+use everstep_protocol::client::segment;
 
+use super::pages;
 use crate::arguments::values;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -29,7 +30,7 @@ pub(crate) struct Export {
 
 pub(crate) async fn run(arguments: &Export, context: &Context) -> anyhow::Result<Exit> {
     let path = format!("workflows/{}/journal", segment(&arguments.run));
-    let journal = context.server.send(Call::get(path)).await?.body;
+    let journal = pages::records(context, &path).await?;
     match &arguments.to {
         Some(path) => std::fs::write(path, &journal)
             .with_context(|| format!("cannot write {}", path.display()))?,

@@ -14,6 +14,7 @@ pub(crate) mod import;
 pub(crate) mod key;
 pub(crate) mod list;
 pub(crate) mod open;
+mod pages;
 pub(crate) mod salvage;
 pub(crate) mod send;
 pub(crate) mod serve;

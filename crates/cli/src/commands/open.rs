@@ -12,9 +12,9 @@ use std::time::SystemTime;
 
 use anyhow::Context as _;
 use clap::Args;
-use everstep_protocol::client::{Call, segment};
 use serde_json::json;
 
+use super::pages::TimelinePages;
 use crate::arguments::values;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -38,8 +38,13 @@ pub(crate) struct Open {
 
 pub(crate) async fn run(arguments: &Open, context: &Context) -> anyhow::Result<Exit> {
     let run = runs::get(context, &arguments.run).await?;
-    let path = format!("workflows/{}/timeline", segment(&arguments.run));
-    let lines: Vec<ServerLine> = context.server.send(Call::get(path)).await?.json()?;
+    let mut pages = TimelinePages::of(&arguments.run, 0);
+    let mut lines: Vec<ServerLine> = Vec::new();
+    while let Some(page) = pages.next(context, false).await? {
+        for line in page {
+            lines.push(serde_json::from_str(line.get())?);
+        }
+    }
     let file = write(&page::render(&run, &lines), run.id.as_str())?;
     show(&file)?;
     let file = file.display().to_string();

@@ -4,9 +4,10 @@ use std::time::SystemTime;
 
 use clap::Args;
 use everstep_model::record::ForkReason;
-use everstep_model::{Failure, Payload, Timestamp};
+use everstep_model::{Failure, RunStatus, Timestamp};
+use everstep_protocol::client::segment;
 use everstep_protocol::workflow::{
-    OriginView, RollbackView, RunView, StepView, WaitKind, WaitView,
+    OriginView, RollbackView, RunView, StepView, WaitKind, WaitView, WhyView,
 };
 
 use crate::arguments::values;
@@ -45,9 +46,30 @@ pub(crate) async fn run(arguments: &Show, context: &Context) -> anyhow::Result<E
     let run = runs::get(context, &arguments.run).await?;
     match context.out.is_json {
         true => context.out.json(&run)?,
-        false => print(context, &run)?,
+        false => print(
+            context,
+            &run,
+            queued_because(context, arguments, &run).await?,
+        )?,
     }
     Ok(Exit::Success)
+}
+
+/// Returns why a queued run is not executed.
+async fn queued_because(
+    context: &Context,
+    arguments: &Show,
+    run: &RunView,
+) -> anyhow::Result<Option<String>> {
+    if run.status != RunStatus::Queued {
+        return Ok(None);
+    }
+    let path = format!("workflows/{}/why", segment(&arguments.run));
+    let why: WhyView = context.server.get(&path).await?;
+    Ok(match why.sentence.split_once(": ") {
+        Some((_, reason)) => Some(reason.to_owned()),
+        None => None,
+    })
 }
 
 /// Prints the final status of a run, with its result or error.
@@ -73,7 +95,7 @@ fn describe_error(error: &Failure) -> String {
     format!("{} [{code}]", truncate(&error.message))
 }
 
-fn print(context: &Context, run: &RunView) -> std::io::Result<()> {
+fn print(context: &Context, run: &RunView, queued_because: Option<String>) -> std::io::Result<()> {
     let out = &context.out;
     let now: Timestamp = SystemTime::now().into();
     let field = |name: &str, text: String| {
@@ -100,10 +122,7 @@ fn print(context: &Context, run: &RunView) -> std::io::Result<()> {
     if !run.tags.is_empty() {
         field("tags", escape_controls(&run.tags.join(" ")))?;
     }
-    // Some views leave it out.
-    if run.input != Payload::null() {
-        field("input", truncate(run.input.as_str()))?;
-    }
+    field("input", truncate(run.input.as_str()))?;
     if let Some(result) = &run.result {
         field("result", truncate(result.as_str()))?;
     }
@@ -114,6 +133,9 @@ fn print(context: &Context, run: &RunView) -> std::io::Result<()> {
     }
     if let Some(reason) = &run.reason {
         field("reason", truncate(reason))?;
+    }
+    if let Some(reason) = queued_because {
+        field("queued", escape_controls(&reason))?;
     }
     if run.execution_attempt > 1 {
         field("attempt", describe_attempt(run))?;

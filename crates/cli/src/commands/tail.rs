@@ -6,8 +6,8 @@ use clap::Args;
 use everstep_protocol::client::{Answer, Call, CallError, segment};
 use everstep_protocol::workflow::RunView;
 use http::{Method, StatusCode};
-use serde_json::value::RawValue;
 
+use super::pages::TimelinePages;
 use super::timeline;
 use crate::arguments::values;
 use crate::context::Context;
@@ -49,20 +49,21 @@ async fn follow(arguments: &Tail, run: &RunView, context: &Context) -> anyhow::R
     // Get the end of the journal before the first timeline, so that no later record is missed.
     let head = journal(Method::HEAD, run, "");
     let mut end = JournalEnd::of(&reconnect::send(context, &head).await?);
-    let mut from = match arguments.from.as_str() {
+    let from = match arguments.from.as_str() {
         "now" => end.next_number(),
         _ => 0,
     };
+    // This generation, even if the run is restarted meanwhile.
+    let id = format!("{}@{}", run.id, run.generation);
+    let mut pages = TimelinePages::of(&id, from);
     loop {
-        // This generation, even if the run is restarted meanwhile.
-        let id = segment(&format!("{}@{}", run.id, run.generation));
-        let timeline = Call::get(format!("workflows/{id}/timeline?from={from}"));
-        let lines = reconnect::send(context, &timeline).await?;
-        for line in lines.json::<Vec<Box<RawValue>>>()? {
-            from = timeline::print(&line, &mut clock, context)?.number.0 + 1;
+        while let Some(lines) = pages.next(context, true).await? {
+            for line in lines {
+                timeline::print(&line, &mut clock, context)?;
+            }
         }
         if end.is_closed {
-            let ended = Call::get(format!("workflows/{id}"));
+            let ended = Call::get(format!("workflows/{}", segment(&id)));
             let ended: RunView = reconnect::send(context, &ended).await?.json()?;
             return Ok(runs::exit_of(ended.status));
         }

@@ -1,9 +1,9 @@
 //! `everstep timeline`: prints what happened in a run, and when.
 
 use clap::Args;
-use everstep_protocol::client::{Call, segment};
 use serde_json::value::RawValue;
 
+use super::pages::TimelinePages;
 use crate::arguments::values;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -27,26 +27,27 @@ pub(crate) struct Timeline {
 }
 
 pub(crate) async fn run(arguments: &Timeline, context: &Context) -> anyhow::Result<Exit> {
-    let path = format!("workflows/{}/timeline", segment(&arguments.run));
-    let lines = context.server.send(Call::get(path)).await?;
+    let mut pages = TimelinePages::of(&arguments.run, 0);
     let mut clock = LocalClock::new();
-    for line in lines.json::<Vec<Box<RawValue>>>()? {
-        print(&line, &mut clock, context)?;
+    while let Some(lines) = pages.next(context, false).await? {
+        for line in lines {
+            print(&line, &mut clock, context)?;
+        }
     }
     Ok(Exit::Success)
 }
 
-/// Prints a line of a timeline and returns it.
+/// Prints a line of a timeline.
 pub(super) fn print(
     line: &RawValue,
     clock: &mut LocalClock,
     context: &Context,
-) -> anyhow::Result<ServerLine> {
+) -> anyhow::Result<()> {
     let parsed: ServerLine = serde_json::from_str(line.get())?;
     let out = &context.out;
     out.line(&match out.is_json {
         true => line.get().to_owned(),
         false => parsed.render().format(clock, out.paint, ""),
     })?;
-    Ok(parsed)
+    Ok(())
 }

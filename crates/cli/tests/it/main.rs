@@ -5,6 +5,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod agreement;
 #[cfg(feature = "bench")]
 mod bench;
 mod client_commands;

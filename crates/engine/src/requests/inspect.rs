@@ -1,13 +1,16 @@
 //! Reads runs: one run, and why a run makes no progress.
 
 use everstep_inspect::{Overview, Why, why};
-use everstep_model::{Entry, Generation, RecordNumber, RunId};
-use everstep_store::RunRow;
+use everstep_model::{Entry, Generation, RecordNumber, RunId, Timestamp};
+use everstep_store::{ReadRequest, RunRow};
 
 use super::handler::Requests;
-use crate::error::ReadError;
+use crate::error::{ReadError, UnknownRun};
 use crate::execution::Parts;
 use crate::roles::Role;
+
+/// The number of records of a journal that are folded at once.
+const RECORDS_AT_ONCE: usize = 1_000;
 
 /// A run in full.
 #[derive(Clone, Debug)]
@@ -18,18 +21,84 @@ pub struct RunInfo {
     pub overview: Overview,
 }
 
+/// Consecutive records of a journal.
+#[derive(Clone, Debug)]
+pub struct JournalPage {
+    /// The row in lists.
+    pub row: RunRow,
+    /// In the order of the journal.
+    pub entries: Vec<Entry>,
+    /// When the journal began. `None` if it is empty.
+    pub began_at: Option<Timestamp>,
+    /// The number after the last record of the journal.
+    pub end: RecordNumber,
+    /// Whether no record follows the last one.
+    pub is_closed: bool,
+}
+
+/// How much of a journal to read.
+#[derive(Clone, Copy, Debug)]
+pub struct PageSize {
+    /// The maximum number of records.
+    pub records: usize,
+    /// The approximate size of the records in bytes.
+    pub bytes: usize,
+}
+
 impl Requests {
+    /// Reads a part of the journal of a generation of a run, by default the latest.
+    pub(crate) async fn journal_page(
+        &self,
+        run: &RunId,
+        generation: Option<Generation>,
+        from: RecordNumber,
+        size: PageSize,
+    ) -> Result<JournalPage, ReadError> {
+        let node = &self.parts.node;
+        let (head, row) = node.find_any(run, generation).await?;
+        let request = ReadRequest {
+            stream: head.number,
+            from,
+            limit: size.records,
+            bytes: size.bytes,
+        };
+        let page = node.store.read(request).await?;
+        let page = page.ok_or_else(|| UnknownRun(run.clone()))?;
+        let first = match from.0 {
+            0 => page.entries.first().cloned(),
+            _ => node.first_record(head.number).await?,
+        };
+        Ok(JournalPage {
+            row,
+            began_at: first.map(|first| first.record.time),
+            entries: page.entries,
+            end: page.end,
+            is_closed: page.closed,
+        })
+    }
+
     /// Returns a generation of a run, by default the latest.
     pub(crate) async fn inspect(
         &self,
         run: &RunId,
         generation: Option<Generation>,
     ) -> Result<RunInfo, ReadError> {
-        let (row, journal) = self.journal(run, generation).await?;
-        Ok(RunInfo {
-            row,
-            overview: Overview::of(&journal),
-        })
+        let (head, row) = self.parts.node.find_any(run, generation).await?;
+        let mut overview = Overview::new();
+        let mut from = RecordNumber(0);
+        loop {
+            let page = self.parts.node.read(head.number, from, RECORDS_AT_ONCE);
+            let Some(page) = page.await? else { break };
+            let Some(last) = page.entries.last() else {
+                break;
+            };
+            from = last.number.plus(1);
+            page.entries.iter().for_each(|entry| overview.fold(entry));
+            if from >= page.end {
+                break;
+            }
+        }
+        Ok(RunInfo { row, overview })
     }
 
     pub(crate) async fn journal(

@@ -13,7 +13,7 @@ mod watch;
 pub use answer::{Answer, Answered};
 pub use ask::PendingReply;
 pub(crate) use handler::Requests;
-pub use inspect::RunInfo;
+pub use inspect::{JournalPage, PageSize, RunInfo};
 pub(crate) use send::event_commit;
 pub use send::{SendEvent, Sent};
 pub use start::{Start, Started};

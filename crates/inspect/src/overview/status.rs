@@ -1,6 +1,6 @@
 //! The status of a run.
 
-use everstep_model::{Location, RunStatus};
+use everstep_model::{Location, RecordNumber, RunStatus};
 
 use super::fold::{Kind, Overview};
 use super::views::{EndingView, PauseView, StepView};
@@ -56,6 +56,13 @@ impl Overview {
             return Some(RunStatus::Retrying);
         }
         (!self.sleeps.is_empty()).then_some(RunStatus::Sleeping)
+    }
+
+    /// Returns the number of the first record about an operation. Steps are in the order of their first
+    /// records.
+    #[must_use]
+    pub fn first_record(&self, location: &Location) -> Option<RecordNumber> {
+        self.seen.get(location).map(|seen| seen.first)
     }
 
     /// Returns the step at a location.

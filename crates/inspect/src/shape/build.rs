@@ -23,6 +23,7 @@ pub fn shape(entries: &[Entry]) -> Shape {
         workflow: overview.workflow.clone(),
         status: overview.status(),
         nodes: status::nodes(&draft, &overview),
+        truncated_at: None,
     }
 }
 

@@ -5,7 +5,7 @@
     reason = "plain data; fields are explained where their names do not"
 )]
 
-use everstep_model::{Location, Name, RunId, RunStatus};
+use everstep_model::{Location, Name, RecordNumber, RunId, RunStatus};
 use serde::Serialize;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -16,6 +16,9 @@ pub struct Shape {
     pub status: RunStatus,
     /// The operations that the workflow function called, in the order of first appearance.
     pub nodes: Vec<Node>,
+    /// The record at which the shape of a very long journal ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truncated_at: Option<RecordNumber>,
 }
 
 /// An operation or a branch.

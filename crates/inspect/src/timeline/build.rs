@@ -1,6 +1,6 @@
 //! Builds the lines of a timeline.
 
-use everstep_model::{Actor, Entry, Timestamp, match_record};
+use everstep_model::{Actor, Entry, RecordNumber, Timestamp, match_record};
 
 use super::describe::Describe;
 use super::elapsed::Stopwatch;
@@ -14,16 +14,35 @@ const DROPPED: &str = "records_dropped";
 /// Returns the timeline of a journal, or of a part of it: one line per record, in order.
 #[must_use]
 pub fn timeline(entries: &[Entry]) -> Vec<Line> {
-    let sensitive = SensitiveSteps::of(entries);
+    lines(entries, Before::Unknown, &mut Stopwatch::default())
+}
+
+/// What precedes the records of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Before {
+    Nothing,
+    /// The records up to this one.
+    Records(RecordNumber),
+    Unknown,
+}
+
+/// Returns the lines of a page of a journal.
+pub(super) fn lines(entries: &[Entry], before: Before, stopwatch: &mut Stopwatch) -> Vec<Line> {
+    let mut sensitive = SensitiveSteps::of(entries);
+    if let Before::Records(_) = before {
+        sensitive.add_settled(entries);
+    }
     let gaps = Gaps::of(entries);
-    let mut stopwatch = Stopwatch::default();
     let mut lines = Vec::with_capacity(entries.len());
-    let mut before = None;
+    let mut before = match before {
+        Before::Records(number) => Some(number),
+        Before::Nothing | Before::Unknown => None,
+    };
     for entry in entries {
         if let Some(gap) = before.and_then(|before| gaps.between(before, entry.number)) {
             lines.push(line_of_gap(&gap, entry.record.time));
         }
-        lines.push(line_of_record(entry, &sensitive, &mut stopwatch));
+        lines.push(line_of_record(entry, &sensitive, stopwatch));
         before = Some(entry.number);
     }
     lines

@@ -7,12 +7,15 @@ use everstep_machine::iteration_scope;
 use everstep_model::record::{LoopAdvanced, TimerPurpose};
 use everstep_model::{Body, Entry, Location, Scope, Segment, Timestamp};
 
+use serde::{Deserialize, Serialize};
+
 use super::duration::ShortDuration;
 use crate::phrase::{Part, part};
 
 /// What can be in flight at a location.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Operation {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Operation {
     Attempt,
     Sleep,
     Wait,
@@ -34,14 +37,14 @@ const OPERATIONS: [Operation; 5] = [
 /// The start times of everything in flight.
 #[derive(Debug, Default)]
 pub(super) struct Stopwatch {
-    run: Option<Timestamp>,
+    pub(super) run: Option<Timestamp>,
     /// The attempt of the whole function.
-    execution: Option<Timestamp>,
-    pause: Option<Timestamp>,
-    rollback: Option<Timestamp>,
-    operations: BTreeMap<(Location, Operation), Timestamp>,
+    pub(super) execution: Option<Timestamp>,
+    pub(super) pause: Option<Timestamp>,
+    pub(super) rollback: Option<Timestamp>,
+    pub(super) operations: BTreeMap<(Location, Operation), Timestamp>,
     /// Iterations by their scope.
-    iterations: BTreeMap<Scope, Timestamp>,
+    pub(super) iterations: BTreeMap<Scope, Timestamp>,
 }
 
 /// How long the operation took that a record ends.

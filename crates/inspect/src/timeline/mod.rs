@@ -11,9 +11,11 @@ mod elapsed;
 mod gaps;
 mod kinds;
 mod line;
+mod reader;
 mod sensitive;
 #[cfg(test)]
 mod tests;
 
 pub use build::timeline;
 pub use line::{Line, Outcome, to_json_lines};
+pub use reader::TimelineReader;

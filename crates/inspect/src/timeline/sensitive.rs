@@ -22,6 +22,21 @@ impl SensitiveSteps {
         Self(sensitive)
     }
 
+    /// Adds the steps whose results operators set, unless their records say that they are not
+    /// sensitive. Needed if earlier records are not known.
+    pub(super) fn add_settled(&mut self, entries: &[Entry]) {
+        for entry in entries {
+            let (location, so_far) = match &entry.record.body {
+                Body::StepSkipped(step) => (&step.location, step.so_far),
+                Body::StepEdited(step) => (&step.location, step.so_far),
+                _ => continue,
+            };
+            if so_far.is_none_or(|step| step.sensitive) {
+                self.0.insert(location.clone());
+            }
+        }
+    }
+
     /// Returns whether the payload of a record must be withheld because its step is sensitive.
     pub(super) fn hides(&self, body: &Body) -> bool {
         body.location()

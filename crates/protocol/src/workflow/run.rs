@@ -54,6 +54,9 @@ pub struct RunView {
     pub forked_from: Option<OriginView>,
     /// The steps, in the order of their first appearance.
     pub steps: Vec<StepView>,
+    /// Where the next page of steps begins; `null` if these are the last ones.
+    #[serde(default)]
+    pub steps_cursor: Option<String>,
     /// What the run waits for.
     pub waiting_for: Vec<WaitView>,
     /// The open rpcs, oldest first.

@@ -4,12 +4,15 @@ use std::time::Duration;
 
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
-use everstep_inspect::{shape as shape_of, timeline as timeline_of, to_json_lines, to_mermaid};
-use everstep_model::{Body, Entry, Payload, RecordNumber, entry_to_json};
-use futures_util::FutureExt;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use everstep_engine::PageSize;
+use everstep_inspect::{Shape, TimelineReader, shape as shape_of, to_json_lines, to_mermaid};
+use everstep_model::{Body, Entry, Generation, Payload, RecordNumber, entry_to_json};
 
 use super::bulk::JSON_LINES;
 use super::call::Call;
+use super::page_cursor::{PageCursor, PageOf, invalid_cursor};
 use super::permitted::Permitted;
 use crate::failure::Failure;
 use crate::journals::is_secret;
@@ -33,33 +36,99 @@ pub(crate) async fn why(call: Call) -> Result<Response, Failure> {
     Ok(respond(StatusCode::OK, &permitted.why(why)))
 }
 
-/// Reads the journal of the generation that the path names, by default the latest.
-async fn whole_journal(call: &Call) -> Result<Vec<Entry>, Failure> {
-    let engine = call.engine();
-    Ok(match call.run_and_generation()? {
-        (run, Some(generation)) => engine.journal_of_generation(&run, generation).await?,
-        (run, None) => engine.journal(&run).await?,
-    })
-}
+/// The maximum size of the records of a page, approximately, in bytes.
+const PAGE_BYTES: usize = 4 << 20;
+/// The maximum number of records of a page of a timeline.
+const TIMELINE_PAGE: u32 = 1_000;
+/// The maximum number of records of a page of a journal.
+const RECORDS_PAGE: u32 = 10_000;
+/// How much of a journal a shape is built from.
+const SHAPE_RECORDS: usize = 100_000;
+const SHAPE_BYTES: usize = 64 << 20;
 
 pub(crate) const TIMELINE_PARAMETERS: &[Parameter] = parameters! {
     "from": Count(0, u32::MAX), "The number of the first record; 0 by default.";
+    "limit": Count(1, TIMELINE_PAGE), "The maximum number of records; 1,000 by default.";
+    "cursor": Text, "The header `Everstep-Cursor` of the previous page, instead of `from`.";
 };
 
 pub(crate) async fn timeline(call: Call) -> Result<Response, Failure> {
-    let from = call.parameters(TIMELINE_PARAMETERS)?.count("from")?;
-    let mut lines = timeline_of(&whole_journal(&call).await?);
-    if let Some(from) = from {
-        lines.retain(|line| line.number.0 >= from as u64);
+    let parameters = call.parameters(TIMELINE_PARAMETERS)?;
+    let (from, cursor) = (parameters.count("from")?, parameters.text("cursor"));
+    if from.is_some() && cursor.is_some() {
+        return Err(Failure::invalid("`from` and `cursor` exclude each other"));
     }
-    Ok(match call.prefers(JSON_LINES) {
+    let of = PageOf::of(&call, cursor)?;
+    let mut reader = match &of.position {
+        Some(position) => reader_at(position).ok_or_else(invalid_cursor)?,
+        None => TimelineReader::at(RecordNumber(from.unwrap_or(0) as u64)),
+    };
+    let size = PageSize {
+        records: parameters.count("limit")?.unwrap_or(TIMELINE_PAGE as usize),
+        bytes: PAGE_BYTES,
+    };
+    let engine = call.engine();
+    let page = engine.journal_page(&of.run, of.generation, reader.next(), size);
+    let page = page.await?;
+    if let Some(began_at) = page.began_at.filter(|_| reader.next() > RecordNumber(0)) {
+        reader.set_created(began_at);
+    }
+    let lines = reader.read(&page.entries);
+    let mut response = match call.prefers(JSON_LINES) {
         true => no_store(StatusCode::OK, JSON_LINES, to_json_lines(&lines)),
         false => respond(StatusCode::OK, &lines),
-    })
+    };
+    // A journal that goes on has a cursor at its end too.
+    if !page.is_closed || reader.next() < page.end {
+        let cursor = PageCursor {
+            generation: page.row.generation,
+            position: URL_SAFE_NO_PAD.encode(reader.to_text()),
+        };
+        cursor.put(&mut response);
+    }
+    Ok(response)
+}
+
+fn reader_at(position: &str) -> Option<TimelineReader> {
+    let text = URL_SAFE_NO_PAD.decode(position).ok()?;
+    TimelineReader::from_text(&text).ok()
 }
 
 pub(crate) async fn shape(call: Call) -> Result<Response, Failure> {
-    let shape = shape_of(&whole_journal(&call).await?);
+    let (run, generation) = call.run_and_generation()?;
+    let mut entries: Vec<Entry> = Vec::new();
+    let (mut next, mut bytes, mut generation) = (RecordNumber(0), 0, generation);
+    let truncated_at = loop {
+        let size = PageSize {
+            records: RECORDS_PAGE as usize,
+            bytes: PAGE_BYTES,
+        };
+        let page = call.engine().journal_page(&run, generation, next, size);
+        let page = page.await?;
+        generation = Some(page.row.generation);
+        let Some(last) = page.entries.last() else {
+            break None;
+        };
+        next = last.number.plus(1);
+        let payloads = page
+            .entries
+            .iter()
+            .flat_map(|entry| entry.record.body.payloads());
+        bytes += payloads
+            .map(|payload| payload.as_bytes().len())
+            .sum::<usize>();
+        entries.extend(page.entries);
+        if next >= page.end {
+            break None;
+        }
+        if entries.len() >= SHAPE_RECORDS || bytes >= SHAPE_BYTES {
+            break Some(next);
+        }
+    };
+    let shape = Shape {
+        truncated_at,
+        ..shape_of(&entries)
+    };
     Ok(match call.prefers("application/json") {
         true => respond(StatusCode::OK, &shape),
         false => no_store(StatusCode::OK, MERMAID, to_mermaid(&shape)),
@@ -68,15 +137,17 @@ pub(crate) async fn shape(call: Call) -> Result<Response, Failure> {
 
 pub(crate) const JOURNAL_PARAMETERS: &[Parameter] = parameters! {
     "from": Count(0, u32::MAX), "The number of the first record; 0 by default.";
+    "limit": Count(1, RECORDS_PAGE), "The maximum number of records; 10,000 by default.";
+    "cursor": Text, "The header `Everstep-Cursor` of the previous page, instead of `from`.";
     "wait": Duration, "Wait for a record or the end of the run, up to this duration, such as `30s`.";
 };
 
-/// Returns all records with all fields, for tests that replay them.
+/// Returns records with all fields, for tests that replay them.
 pub(crate) async fn journal(call: Call) -> Result<Response, Failure> {
     respond_with_records(call, |_| {}).await
 }
 
-/// Returns all records without the results of sensitive steps, for clients that inspect runs.
+/// Returns records without the results of sensitive steps, for clients that inspect runs.
 pub(crate) async fn records(call: Call) -> Result<Response, Failure> {
     respond_with_records(call, redact).await
 }
@@ -96,49 +167,89 @@ fn redact(body: &mut Body) {
 /// `Stream-Closed` is `true` if the run has ended and the response contains its last records.
 async fn respond_with_records(call: Call, redact: impl Fn(&mut Body)) -> Result<Response, Failure> {
     let parameters = call.parameters(JOURNAL_PARAMETERS)?;
-    let from = RecordNumber(parameters.count("from")?.unwrap_or(0) as u64);
-    let (mut journal, has_ended) = match parameters.duration("wait")? {
-        Some(timeout) => tail(&call, from, timeout).await?,
-        None => {
-            let mut journal = whole_journal(&call).await?;
-            journal.retain(|entry| entry.number >= from);
-            (journal, false)
-        }
+    let (from, cursor) = (parameters.count("from")?, parameters.text("cursor"));
+    if from.is_some() && cursor.is_some() {
+        return Err(Failure::invalid("`from` and `cursor` exclude each other"));
+    }
+    let of = PageOf::of(&call, cursor)?;
+    let from = match &of.position {
+        Some(position) => position.parse().map_err(|_| invalid_cursor())?,
+        None => from.unwrap_or(0) as u64,
     };
-    for entry in &mut journal {
+    let size = PageSize {
+        records: parameters.count("limit")?.unwrap_or(RECORDS_PAGE as usize),
+        bytes: PAGE_BYTES,
+    };
+    let wait = parameters.duration("wait")?;
+    let mut page = records_page(&call, of, RecordNumber(from), size, wait).await?;
+    for entry in &mut page.entries {
         redact(&mut entry.record.body);
     }
-    let mut response = no_store(StatusCode::OK, JSON_LINES, lines_of(&journal)?);
-    if has_ended {
+    let mut response = no_store(StatusCode::OK, JSON_LINES, lines_of(&page.entries)?);
+    if let Some(next) = page.next {
+        let cursor = PageCursor {
+            generation: page.generation,
+            position: next.to_string(),
+        };
+        cursor.put(&mut response);
+    }
+    if page.has_ended {
         let closed = HeaderValue::from_static("true");
         response.headers_mut().insert(CLOSED, closed);
     }
     Ok(response)
 }
 
-/// Waits for a record from this number on. Returns all available records, and whether the run has
-/// ended.
-async fn tail(
+/// Records of a response.
+struct RecordsPage {
+    generation: Generation,
+    entries: Vec<Entry>,
+    /// Where the next page begins. `None` if no record follows at this time.
+    next: Option<RecordNumber>,
+    /// Whether a request that waits has reached the end of the run.
+    has_ended: bool,
+}
+
+async fn records_page(
+    call: &Call,
+    of: PageOf,
+    from: RecordNumber,
+    size: PageSize,
+    wait: Option<Duration>,
+) -> Result<RecordsPage, Failure> {
+    let engine = call.engine();
+    // This generation, even if the run begins another one meanwhile.
+    let generation = match of.generation {
+        Some(generation) => generation,
+        None => engine.row(&of.run).await?.generation,
+    };
+    let has_ended = match wait {
+        Some(timeout) => wait_for_record(call, from, timeout).await?,
+        None => false,
+    };
+    let page = engine.journal_page(&of.run, Some(generation), from, size);
+    let page = page.await?;
+    let next = page.entries.last().map(|last| last.number.plus(1));
+    let next = next.filter(|next| *next < page.end);
+    Ok(RecordsPage {
+        generation: page.row.generation,
+        has_ended: has_ended || (wait.is_some() && page.is_closed && next.is_none()),
+        entries: page.entries,
+        next,
+    })
+}
+
+/// Waits for a record from this number on. Returns whether the run has ended without one.
+async fn wait_for_record(
     call: &Call,
     from: RecordNumber,
     timeout: Duration,
-) -> Result<(Vec<Entry>, bool), Failure> {
+) -> Result<bool, Failure> {
     let mut records = call.engine().records(&call.run()?, from).await?;
-    let Some(first) = call.wait(timeout, records.next()).await? else {
-        return Ok((Vec::new(), false));
-    };
-    let Some(first) = first? else {
-        return Ok((Vec::new(), true));
-    };
-    let mut journal = vec![first];
-    // Add the records that are available without waiting.
-    while let Some(next) = records.next().now_or_never() {
-        match next? {
-            Some(entry) => journal.push(entry),
-            None => return Ok((journal, true)),
-        }
+    match call.wait(timeout, records.next()).await? {
+        Some(first) => Ok(first?.is_none()),
+        None => Ok(false),
     }
-    Ok((journal, false))
 }
 
 fn lines_of(journal: &[Entry]) -> Result<String, Failure> {

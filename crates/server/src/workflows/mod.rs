@@ -11,6 +11,7 @@ mod import;
 mod list;
 mod messages;
 mod operation;
+mod page_cursor;
 mod permitted;
 mod routes;
 mod show;

@@ -101,6 +101,7 @@ impl<'a> Permitted<'a> {
             execution_retries: None,
             forked_from: None,
             steps: Vec::new(),
+            steps_cursor: None,
             deadline: None,
         }
     }

@@ -5,24 +5,43 @@ use axum::response::Response;
 use everstep_engine::RunInfo;
 use everstep_inspect::{Overview, RollbackView as Undoing, StepView as Step};
 use everstep_model::record::ForkedFrom;
-use everstep_model::{Generation, Location, Name, Payload, RunId, StepStatus, Timestamp};
+use everstep_model::{
+    Generation, Location, Name, Payload, RecordNumber, RunId, StepStatus, Timestamp,
+};
 use everstep_protocol::workflow::{
     OriginView, RollbackView, RpcView, RunView, StepView, WaitKind, WaitView,
 };
 
 use super::call::Call;
+use super::page_cursor::{PageCursor, PageOf, invalid_cursor};
 use super::permitted::Permitted;
 use crate::failure::Failure;
 use crate::json::respond;
 use crate::parameters::{Parameter, parameters};
 
+/// The maximum number of steps of a page.
+const STEPS_PAGE: u32 = 1_000;
+/// The maximum size of the results of a page of steps, approximately, in bytes.
+const STEPS_BYTES: usize = 4 << 20;
+
 pub(crate) const PARAMETERS: &[Parameter] = parameters! {
     "wait": Duration, "Wait until the run has ended, up to this duration, such as `30s`.";
+    "limit": Count(1, STEPS_PAGE), "The maximum number of steps; 1,000 by default. A page may have fewer although it has a cursor.";
+    "cursor": Text, "The `stepsCursor` of the previous page of steps.";
 };
 
 pub(crate) async fn show(call: Call) -> Result<Response, Failure> {
-    let (run, generation) = call.run_and_generation()?;
     let parameters = call.parameters(PARAMETERS)?;
+    let PageOf {
+        run,
+        generation,
+        position,
+    } = PageOf::of(&call, parameters.text("cursor"))?;
+    let from = position.map(|position| position.parse()).transpose();
+    let steps = StepsPage {
+        from: RecordNumber(from.map_err(|_| invalid_cursor())?.unwrap_or(0)),
+        limit: parameters.count("limit")?.unwrap_or(STEPS_PAGE as usize),
+    };
     if let Some(timeout) = parameters.duration("wait")? {
         // An earlier generation has ended, and the run may go on in a later one.
         let has_ended = match generation {
@@ -42,7 +61,10 @@ pub(crate) async fn show(call: Call) -> Result<Response, Failure> {
     // After waiting, the run may have a later generation than the caller may read.
     let permitted = Permitted::to(&call.caller, &run, info.row.generation)?;
     let stream = call.stream(&info.row.id, info.row.generation);
-    Ok(respond(StatusCode::OK, &permitted.run(view(info, stream))))
+    Ok(respond(
+        StatusCode::OK,
+        &permitted.run(view(info, stream, steps)),
+    ))
 }
 
 async fn inspect(
@@ -56,8 +78,43 @@ async fn inspect(
     })
 }
 
-fn view(info: RunInfo, stream: String) -> RunView {
+/// A page of steps.
+struct StepsPage {
+    /// The first record of its first step, or a record before that.
+    from: RecordNumber,
+    limit: usize,
+}
+
+impl StepsPage {
+    /// Returns the steps of the page, and the first record of the step after it.
+    fn of(&self, overview: &Overview) -> (Vec<StepView>, Option<RecordNumber>) {
+        let mut page = Vec::new();
+        let mut bytes = 0;
+        for one in &overview.steps {
+            let first = overview.first_record(&one.location);
+            let Some(first) = first.filter(|first| *first >= self.from) else {
+                continue;
+            };
+            if page.len() >= self.limit || bytes > STEPS_BYTES {
+                return (page, Some(first));
+            }
+            bytes += one
+                .result
+                .as_ref()
+                .map_or(0, |result| result.as_bytes().len());
+            page.push(step(one.clone()));
+        }
+        (page, None)
+    }
+}
+
+fn view(info: RunInfo, stream: String, steps: StepsPage) -> RunView {
     let RunInfo { row, overview } = info;
+    let (steps, next) = steps.of(&overview);
+    let steps_cursor = next.map(|next| PageCursor {
+        generation: row.generation,
+        position: next.to_string(),
+    });
     RunView {
         waiting_for: waiting_for(&overview),
         rpcs: rpcs(&overview),
@@ -67,7 +124,8 @@ fn view(info: RunInfo, stream: String) -> RunView {
         execution_attempt: overview.execution_attempt,
         execution_retries: overview.execution_retries,
         forked_from: overview.forked_from.map(origin),
-        steps: overview.steps.into_iter().map(step).collect(),
+        steps,
+        steps_cursor: steps_cursor.map(|cursor| cursor.to_string()),
         id: row.id,
         workflow: row.workflow,
         version: row.version,

@@ -34,6 +34,8 @@ use crate::client::{
 const DEDUP_ID: HeaderName = HeaderName::from_static("idempotency-key");
 /// The header with the trace context of a start.
 const TRACE: HeaderName = HeaderName::from_static("traceparent");
+/// The header with the place at which the next page begins.
+const CURSOR: &str = "everstep-cursor";
 /// The number of runs in one bulk request. Its progress is reported when it is answered.
 const BULK_RUNS: usize = 100;
 /// The header with the name of the actor, for servers that do not identify callers by keys.
@@ -51,6 +53,19 @@ impl HttpPort {
                 message: format!("{error}"),
             })?,
         })
+    }
+
+    /// Returns the records of one generation of a run, across all pages.
+    async fn records_of(&self, run: &RunId, path: &str) -> Result<Vec<Entry>, ReadError> {
+        let mut entries = Vec::new();
+        let mut query = Some(String::new());
+        while let Some(of_page) = query {
+            let answer = self.send(Call::get(format!("{path}{of_page}"))).await?;
+            entries.extend(views::journal(run, &answer.body)?);
+            let cursor = answer.header(CURSOR);
+            query = cursor.map(|cursor| format!("?cursor={}", segment(cursor)));
+        }
+        Ok(entries)
     }
 
     /// Returns all runs that match a query, across all pages.
@@ -197,17 +212,11 @@ impl Port for HttpPort {
     }
 
     fn journal<'a>(&'a self, run: &'a RunId) -> Response<'a, Vec<Entry>, ReadError> {
-        Box::pin(async move {
-            let answer = self.send(Call::get(format!("{}/journal", at(run)))).await?;
-            Ok(views::journal(run, &answer.body)?)
-        })
+        Box::pin(async move { self.records_of(run, &format!("{}/journal", at(run))).await })
     }
 
     fn redacted_journal<'a>(&'a self, run: &'a RunId) -> Response<'a, Vec<Entry>, ReadError> {
-        Box::pin(async move {
-            let answer = self.send(Call::get(format!("{}/records", at(run)))).await?;
-            Ok(views::journal(run, &answer.body)?)
-        })
+        Box::pin(async move { self.records_of(run, &format!("{}/records", at(run))).await })
     }
 
     fn records<'a>(

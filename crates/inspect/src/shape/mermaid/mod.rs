@@ -24,7 +24,12 @@ pub fn to_mermaid(shape: &Shape) -> String {
     chart.line(&format!("start([\"{}\"])", escaped(workflow)));
     let mut tips = vec!["start".to_owned()];
     chart.sequence(&shape.nodes, &mut tips);
-    if let Some(status) = status_of_end(shape.status) {
+    if let Some(number) = shape.truncated_at {
+        chart.line(&format!(
+            "more[\"the journal continues at record {number}\"]"
+        ));
+        chart.arrows(&tips, "more");
+    } else if let Some(status) = status_of_end(shape.status) {
         chart.line(&format!("finish([\"{}\"])", escaped(shape.status.as_str())));
         chart.mark("finish", status.as_str());
         chart.arrows(&tips, "finish");

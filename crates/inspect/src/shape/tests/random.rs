@@ -80,5 +80,6 @@ pub(super) fn any_shape() -> impl Strategy<Value = Shape> {
         workflow,
         status,
         nodes,
+        truncated_at: None,
     })
 }

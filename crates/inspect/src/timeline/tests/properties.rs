@@ -22,6 +22,25 @@ proptest! {
         prop_assert_eq!(gone + kept.len() as u64, covered);
     }
 
+    // B770
+    #[test]
+    fn pages_of_any_size_are_the_timeline(journal in any_journal(), size in 1_usize..9) {
+        let kept = compacted(&journal);
+        let first = kept.first().map_or(RecordNumber(0), |first| first.number);
+        let mut reader = TimelineReader::at(first);
+        let mut paged = Vec::new();
+        for page in kept.chunks(size) {
+            // The position survives as text.
+            reader = TimelineReader::from_text(reader.to_text().as_bytes()).unwrap();
+            prop_assert!(reader.next() <= page[0].number);
+            paged.extend(reader.read(page));
+        }
+        let shown = |lines: &[Line]| lines.iter()
+            .map(|line| (line.number, line.time, line.kind, line.duration, line.outcome, line.dropped))
+            .collect::<Vec<_>>();
+        prop_assert_eq!(shown(&paged), shown(&timeline(&kept)));
+    }
+
     #[test]
     fn any_sequence_of_records_has_a_timeline(journal in any_journal(), numbers in any::<[u64; 4]>()) {
         // Numbers are never out of order, but every record must have its line if they are.

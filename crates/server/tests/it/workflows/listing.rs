@@ -91,7 +91,8 @@ fn the_workflows_that_can_be_started_are_listed_with_their_versions() {
         let types = served.get("/types").await.json();
         let types = types["types"].as_array().unwrap();
         let names: Vec<_> = types.iter().map(|known| &known["type"]).collect();
-        let expected = "booked discreet doubler fragile impatient nap order slow unsteady voyage";
+        let expected =
+            "booked discreet doubler fragile impatient nap order slow stepwise unsteady voyage";
         assert_eq!(names, expected.split(' ').collect::<Vec<_>>());
         assert!(types.iter().all(|known| known["newest"] == 1));
         assert_eq!(types[0]["offered"], serde_json::json!([1, 1]));

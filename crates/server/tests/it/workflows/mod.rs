@@ -5,5 +5,6 @@ mod control;
 mod inspecting;
 mod listing;
 mod messages;
+mod paging;
 mod starting;
 pub(crate) mod support;

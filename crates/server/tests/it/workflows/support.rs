@@ -81,6 +81,15 @@ async fn impatient(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
     Ok(())
 }
 
+/// Executes this many steps, one after the other.
+async fn stepwise(ctx: Ctx<AnyEvent>, steps: u32) -> Result<u32> {
+    for step in 0..steps {
+        ctx.step("step", || async move { Ok::<_, Error>(step) })
+            .await?;
+    }
+    Ok(steps)
+}
+
 /// Has a step inside a branch that never ends.
 async fn slow(ctx: Ctx<AnyEvent>, (): ()) -> Result<Option<String>> {
     let work = async |ctx: Ctx<AnyEvent>, _| {
@@ -235,6 +244,7 @@ pub(crate) fn served(test: impl AsyncFnOnce(Served)) {
                     .workflow(Order)
                     .function("nap", nap)
                     .function("slow", slow)
+                    .function("stepwise", stepwise)
                     .function("impatient", impatient)
                     .function("fragile", fragile)
                     .function("unsteady", unsteady)
