@@ -3,7 +3,7 @@
 use everstep::journal::record::{
     Completed, FailureOutcome, LoopAdvanced, Sleeping, StepCompleted, StepFailed, StepStarted,
 };
-use everstep::journal::{Location, Record};
+use everstep::journal::{Location, Record, RecordNumber};
 use everstep::{ErrorCode, Failure, Name};
 
 use super::*;
