@@ -66,10 +66,8 @@ async fn queued_because(
     }
     let path = format!("workflows/{}/why", segment(&arguments.run));
     let why: WhyView = context.server.get(&path).await?;
-    Ok(match why.sentence.split_once(": ") {
-        Some((_, reason)) => Some(reason.to_owned()),
-        None => None,
-    })
+    let reason = why.sentence.split_once(": ");
+    Ok(reason.map(|(_, reason)| reason.to_owned()))
 }
 
 /// Prints the final status of a run, with its result or error.
