@@ -264,8 +264,9 @@ impl Site {
         let reader = reader.with_key(&minted.token.into()).unwrap();
         let path = format!("v1/stream/workflows/{id}?offset=-1");
         let changes: Vec<Value> = reader.get(&path).await.unwrap();
-        let runs = changes.iter().filter(|change| change["type"] == "workflow");
-        text(&runs.last().unwrap()["value"]["status"])
+        let mut runs = changes.iter().rev();
+        let run = runs.find(|change| change["type"] == "workflow");
+        text(&run.unwrap()["value"]["status"])
     }
 
     /// Returns the status of every run in all lists, by the way of listing.
