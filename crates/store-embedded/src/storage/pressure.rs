@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use fjall::PersistMode;
 
+use crate::storage::old_versions::OldVersions;
 use crate::storage::tables::Tables;
 
 /// The sealed memtables of the journal above which no more are sealed. fjall blocks writes at 4.
@@ -23,6 +24,7 @@ pub(crate) struct Pressure {
     written: u64,
     /// The bytes of frames after which the journal's memtable is sealed and flushed.
     memtable_bytes: u64,
+    old_versions: OldVersions,
 }
 
 impl Pressure {
@@ -30,6 +32,7 @@ impl Pressure {
         Self {
             written: 0,
             memtable_bytes,
+            old_versions: OldVersions::default(),
         }
     }
 
@@ -40,9 +43,12 @@ impl Pressure {
 
     /// Waits and rotates as needed. Must be called before each write.
     pub(crate) fn relieve(&mut self, tables: &Tables) -> fjall::Result<()> {
-        while tables.journal.l0_table_count() > TABLES_MAX {
+        let mut unsorted = tables.journal.l0_table_count();
+        while unsorted > TABLES_MAX {
             pause(tables)?;
+            unsorted = tables.journal.l0_table_count();
         }
+        self.old_versions.note(tables, unsorted);
         if self.written < self.memtable_bytes {
             return Ok(());
         }
@@ -52,7 +58,9 @@ impl Pressure {
             }
             pause(tables)?;
         }
+        self.old_versions.keep_memtables(tables);
         tables.journal.rotate_memtable()?;
+        self.old_versions.free();
         self.written = 0;
         Ok(())
     }

@@ -75,16 +75,21 @@ impl Tables {
 
     /// Returns the highest sequence number of the rows that have left the memtables.
     pub(crate) fn last_flushed(&self) -> Option<u64> {
-        let tables = [
+        let seqnos = self
+            .all()
+            .map(|table| table.tree.get_highest_persisted_seqno());
+        seqnos.into_iter().max().flatten()
+    }
+
+    pub(crate) fn all(&self) -> [&Keyspace; NAMES.len()] {
+        [
             &self.journal,
             &self.heads,
             &self.lookups,
             &self.lists,
             &self.timers,
             &self.ready,
-        ];
-        let seqnos = tables.map(|table| table.tree.get_highest_persisted_seqno());
-        seqnos.into_iter().max().flatten()
+        ]
     }
 
     pub(crate) fn check<T>(&self, result: fjall::Result<T>) -> Result<T, StoreError> {

@@ -1,0 +1,48 @@
+//! What is freed, and when.
+
+use std::sync::mpsc::Receiver;
+use std::thread::ThreadId;
+
+use super::*;
+
+/// Reports the thread on which it is dropped.
+struct Dropped(Sender<ThreadId>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        let _ = self.0.send(std::thread::current().id());
+    }
+}
+
+fn part() -> (Arc<Dropped>, Receiver<ThreadId>) {
+    let (sender, dropped) = channel();
+    (Arc::new(Dropped(sender)), dropped)
+}
+
+// B820
+#[test]
+fn an_old_version_is_freed_on_another_thread_once_it_is_forgotten() {
+    let mut old = OldVersions::default();
+    let (memtable, dropped) = part();
+    old.keep(memtable.clone());
+    old.free();
+    old.keep(memtable.clone());
+    drop(memtable);
+    assert!(dropped.try_recv().is_err(), "it is kept");
+    old.free();
+    let thread = dropped.recv().unwrap();
+    assert_ne!(thread, std::thread::current().id());
+}
+
+#[test]
+fn everything_is_freed_when_the_store_is_closed() {
+    let mut old = OldVersions::default();
+    let (first, dropped_first) = part();
+    old.kept.push(Box::new(TableList(first)));
+    old.free();
+    let (second, dropped_second) = part();
+    old.keep(second);
+    drop(old);
+    assert!(dropped_first.try_recv().is_ok());
+    assert!(dropped_second.try_recv().is_ok());
+}
