@@ -7,16 +7,17 @@ use clap::{Args, Subcommand, ValueEnum};
 const EXAMPLES: &str = "\
 Examples:
   everstep bench throughput                          64, 256 and 1,024 runs in flight, 60 s each
+  everstep bench throughput --seconds 15 --rounds 4  four short rounds, to compare builds
   everstep bench throughput --in-flight 64 --json    print JSON
   everstep bench postgres --store postgres://app@localhost/app --seconds 10
   everstep bench seq10 --data /mnt/disk              one run at a time, on another disk
-  everstep bench --out results.json                  all workloads, about 40 minutes
+  everstep bench --out results.json                  all workloads, about 45 minutes
   everstep bench plot results.json --out charts      draw charts of the results
   everstep bench idle open --runs 100000             the cost of sleeping runs
   everstep bench loop --iterations 100000            one run with a long loop
 
-Every step is synced to disk before the next one begins. Each figure is the median of several rounds, followed by the \
-lowest and the highest round. Do not compare absolute figures of different machines, or of one machine at different \
+Every step is synced to disk before the next one begins. Each figure is that of a whole round, merging of tables \
+included; of several rounds, it is the median, followed by the lowest and the highest. Do not compare absolute figures of different machines, or of one machine at different \
 times. Compare the ratios: the limits of the machine are measured in the same run, alternating with the workflows.";
 
 // Large type: one field for each option of the command.
@@ -28,9 +29,13 @@ pub struct BenchArguments {
     pub(crate) action: Option<Action>,
     /// Workloads to measure, in this order [default: all; `postgres` only with --store]
     pub(crate) workloads: Vec<Workload>,
-    /// Duration of each measurement of workflows; measuring the limits takes about as long again
+    /// Duration of each round. In less than a minute, the store hardly merges tables, and figures are higher than
+    /// it sustains
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) seconds: u64,
+    /// Number of rounds of each measurement, alternating with measurements of the limits
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub(crate) rounds: u32,
     /// Number of concurrent runs; several numbers are measured one after the other
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = [64, 256, 1_024],
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]

@@ -39,7 +39,7 @@ pub(crate) fn refresh(results: &Results, page: &Path) -> anyhow::Result<()> {
 /// Renders all figures, and links to the charts if `charts` names their folder.
 pub(crate) fn markdown(results: &Results, charts: Option<&str>) -> String {
     let mut text = format!(
-        "Version {}, {} cores, {} s per measurement, step results of {} bytes by default, {} worker threads.\n\n",
+        "Version {}, {} cores, rounds of {} s, step results of {} bytes by default, {} worker threads.\n\n",
         results.version, results.cores, results.seconds, results.payload_bytes, results.workers
     );
     targets(results, &mut text);

@@ -22,8 +22,11 @@ pub(crate) struct Results {
     pub(crate) cores: usize,
     /// Threads that execute workflow code.
     pub(crate) workers: u32,
-    /// Duration of each measurement.
+    /// Duration of each round.
     pub(crate) seconds: u64,
+    /// Rounds of each measurement. Older results lack it.
+    #[serde(default)]
+    pub(crate) rounds: u32,
     pub(crate) payload_bytes: u32,
     pub(crate) workloads: Vec<Measured>,
 }
@@ -35,6 +38,7 @@ impl Results {
             cores: cores(),
             workers: arguments.workers(),
             seconds: arguments.seconds,
+            rounds: arguments.rounds,
             payload_bytes: arguments.payload_bytes,
             workloads: Vec::new(),
         }

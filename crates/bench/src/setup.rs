@@ -12,10 +12,10 @@ use crate::disk_limits::{DiskSamples, bare_log, bare_syncs, step_bytes};
 use crate::progress::Progress;
 use crate::scratch_directory::ScratchDirectory;
 
-/// How often workflows and limits alternate.
-const ROUNDS: u32 = 4;
-/// Shorter measurements have a single round.
-const ROUNDS_FROM_SECONDS: u64 = 8;
+/// How often an operation is repeated that takes as long as it takes, such as a recovery.
+const REPETITIONS: u32 = 4;
+/// Shorter measurements have a single repetition.
+const REPETITIONS_FROM_SECONDS: u64 = 8;
 
 pub(crate) struct Setup<'a> {
     pub(crate) arguments: &'a BenchArguments,
@@ -42,13 +42,18 @@ impl<'a> Setup<'a> {
         self.progress.stage(text.as_ref());
     }
 
+    /// How often a measurement of a certain length is made.
     pub(crate) fn rounds(&self) -> u32 {
-        let is_short = self.arguments.seconds < ROUNDS_FROM_SECONDS;
-        if is_short { 1 } else { ROUNDS }
+        self.arguments.rounds
+    }
+
+    pub(crate) fn repetitions(&self) -> u32 {
+        let is_short = self.arguments.seconds < REPETITIONS_FROM_SECONDS;
+        if is_short { 1 } else { REPETITIONS }
     }
 
     pub(crate) fn round_length(&self) -> Duration {
-        Duration::from_secs(self.arguments.seconds) / self.rounds()
+        Duration::from_secs(self.arguments.seconds)
     }
 
     /// The unmeasured load before each round.

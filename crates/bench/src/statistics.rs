@@ -17,6 +17,10 @@ pub(crate) fn median(values: &[f64]) -> f64 {
     percentile(&mut values.to_vec(), 0.5)
 }
 
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    ratio(values.iter().sum(), values.len() as f64)
+}
+
 /// Returns `a / b`, or 0 if `b` is 0.
 pub(crate) fn ratio(a: f64, b: f64) -> f64 {
     if b > 0.0 { a / b } else { 0.0 }

@@ -18,6 +18,7 @@ fn each_figure_has_a_line_with_its_spread_and_on_request_its_target() {
         cores: 2,
         workers: 2,
         seconds: 1,
+        rounds: 2,
         payload_bytes: 100,
         workloads: vec![Measured {
             workload: "start".to_owned(),

@@ -1,15 +1,21 @@
 //! A minimal HTTP connection whose own cost is small compared with the server's. It sends one
 //! request at a time and discards the response, or reads an endless response line by line.
 
+use std::io::Write as _;
 use std::net::SocketAddr;
 
 use anyhow::{Context, bail};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
+const END_OF_HEAD: &[u8] = b"\r\n\r\n";
+
 pub(crate) struct HttpConnection {
     stream: BufReader<TcpStream>,
-    address: SocketAddr,
+    /// The address of the server, as a header has it.
+    host: String,
+    /// Reused for requests.
+    request: Vec<u8>,
     /// Reused for responses.
     buffer: Vec<u8>,
     line: String,
@@ -23,13 +29,33 @@ struct Head {
     is_chunked: bool,
 }
 
+impl Head {
+    fn parse<'a>(mut lines: impl Iterator<Item = &'a str>) -> anyhow::Result<Self> {
+        let status = lines
+            .next()
+            .and_then(|line| line.split(' ').nth(1)?.parse().ok());
+        let mut head = Self {
+            status: status.context("the response is not HTTP")?,
+            ..Self::default()
+        };
+        for (name, value) in lines.filter_map(|line| line.split_once(':')) {
+            if name.eq_ignore_ascii_case("content-length") {
+                head.length = value.trim().parse()?;
+            }
+            head.is_chunked |= name.eq_ignore_ascii_case("transfer-encoding");
+        }
+        Ok(head)
+    }
+}
+
 impl HttpConnection {
     pub(crate) async fn open(address: SocketAddr) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         Ok(Self {
             stream: BufReader::new(stream),
-            address,
+            host: address.to_string(),
+            request: Vec::new(),
             buffer: Vec::new(),
             line: String::new(),
         })
@@ -71,29 +97,32 @@ impl HttpConnection {
     }
 
     async fn request(&mut self, method: &str, path: &str, text: &str) -> anyhow::Result<()> {
-        let (address, length) = (self.address, text.len());
-        let request = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\n\r\n{text}"
-        );
-        Ok(self.stream.write_all(request.as_bytes()).await?)
+        let (host, length) = (&self.host, text.len());
+        self.request.clear();
+        write!(
+            self.request,
+            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\n\r\n{text}"
+        )?;
+        Ok(self.stream.write_all(&self.request).await?)
     }
 
     async fn head(&mut self) -> anyhow::Result<Head> {
-        let line = self.next_line().await?;
-        let status = line.split(' ').nth(1).and_then(|word| word.parse().ok());
-        let mut head = Head {
-            status: status.context("the response is not HTTP")?,
-            ..Head::default()
-        };
+        let received = self.stream.fill_buf().await?;
+        let mut ends = received.windows(END_OF_HEAD.len());
+        let end = ends.position(|bytes| bytes == END_OF_HEAD);
+        // Nearly always received as a whole.
+        if let Some(text) = end.and_then(|end| received.get(..end)) {
+            let head = Head::parse(std::str::from_utf8(text)?.lines())?;
+            let length = text.len() + END_OF_HEAD.len();
+            self.stream.consume(length);
+            return Ok(head);
+        }
+        let mut lines = Vec::new();
         loop {
-            let line = self.next_line().await?;
-            let Some((name, value)) = line.split_once(':') else {
-                return Ok(head);
-            };
-            if name.eq_ignore_ascii_case("content-length") {
-                head.length = value.trim().parse()?;
+            match self.next_line().await? {
+                "" => return Head::parse(lines.iter().map(String::as_str)),
+                line => lines.push(line.to_owned()),
             }
-            head.is_chunked |= name.eq_ignore_ascii_case("transfer-encoding");
         }
     }
 

@@ -24,6 +24,7 @@ use crate::ten_step_run::STEP_NAMES;
 
 /// How often a paused load checks whether runs are still in flight.
 const REST_POLL: Duration = Duration::from_millis(1);
+const SECOND: Duration = Duration::from_secs(1);
 
 pub(crate) struct LoadPlan {
     pub(crate) in_flight: u32,
@@ -43,6 +44,8 @@ pub(crate) struct Window {
     pub(crate) group: f64,
     /// The duration of each run that ended inside the window.
     pub(crate) run_us: Vec<f64>,
+    /// The steps of each whole second.
+    pub(crate) steps_by_second: Vec<f64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,7 +153,9 @@ impl Load {
         let steps = shared.steps.load(Ordering::Relaxed);
         let grouping = self.engine.as_ref().grouping();
         shared.phase.send_replace(Phase::Measuring);
-        wait_for_end_of_window(in_flight, (begun, length), &shared.steps, progress).await;
+        let window = (begun, length);
+        let steps_by_second =
+            wait_for_end_of_window(in_flight, window, &shared.steps, progress).await;
         let steps = shared.steps.load(Ordering::Relaxed).saturating_sub(steps);
         let (elapsed, cpu) = (begun.elapsed(), cpu.elapsed());
         let group = mean_group(grouping, self.engine.as_ref().grouping());
@@ -163,6 +168,7 @@ impl Load {
             steps,
             group,
             run_us,
+            steps_by_second,
         })
     }
 
@@ -200,24 +206,29 @@ fn mean_group(before: Grouping, after: Grouping) -> f64 {
     ratio(commits as f64, batches as f64)
 }
 
-/// Waits for the end of the window and reports the rate once per second.
+/// Waits for the end of the window and reports the rate once per second. Returns the rates.
 async fn wait_for_end_of_window(
     in_flight: u32,
     (begun, length): (Instant, Duration),
     steps: &AtomicU64,
     progress: &Progress,
-) {
+) -> Vec<f64> {
+    let mut rates = Vec::new();
     let mut last = steps.load(Ordering::Relaxed);
     while let Some(left) = length.checked_sub(begun.elapsed()) {
-        let tick = left.min(Duration::from_secs(1));
+        let tick = left.min(SECOND);
         tokio::time::sleep(tick).await;
         let now = steps.load(Ordering::Relaxed);
         let rate = (now - last) as f64 / tick.as_secs_f64();
         last = now;
+        if tick == SECOND {
+            rates.push(rate);
+        }
         let seconds = left.saturating_sub(tick).as_secs_f64();
         let text = format!("{in_flight} in flight: {rate:.0} steps/s, {seconds:.0} s left");
         progress.update(&text);
     }
+    rates
 }
 
 /// Starts one run after the other until the load ends.

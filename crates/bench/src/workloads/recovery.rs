@@ -38,7 +38,7 @@ pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
     let mut rounds = Rounds::default();
     // Each round is one takeover. The engine parks a run after ten takeovers without progress, so
     // there must be fewer rounds.
-    for _ in 0..setup.rounds() {
+    for _ in 0..setup.repetitions() {
         drop(process);
         let disk = setup.measure_sync()?;
         setup.stage(format!("recovering {runs} runs"));

@@ -55,7 +55,7 @@ pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
 }
 
 fn measure_one(setup: &Setup<'_>, runtime: &Runtime, steps: u64) -> anyhow::Result<Case> {
-    let rounds = setup.rounds();
+    let rounds = setup.repetitions();
     let together = (STEPS_TOGETHER / steps).clamp(1, RUNS_PER_ROUND * u64::from(rounds));
     let runs = together.max(u64::from(rounds));
     let directory = setup.scratch.fresh("engine")?;

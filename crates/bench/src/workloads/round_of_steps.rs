@@ -5,11 +5,16 @@ use crate::arguments::cores;
 use crate::case::{Case, Rounds};
 use crate::figure::Unit;
 use crate::limits::Limits;
-use crate::statistics::{median, ratio};
+use crate::statistics::{mean, median, ratio};
 use crate::ten_step_run::STEPS_PER_RUN;
 
 /// Syncs of a single run: one for its creation and one per step.
 const SYNCS_PER_RUN: f64 = (STEPS_PER_RUN + 1) as f64;
+/// The parts of a long window that have figures of their own.
+const FIRST_SECONDS: usize = 5;
+const LAST_SECONDS: usize = 20;
+/// Shorter windows have no such figures.
+const COURSE_FROM_SECONDS: usize = 40;
 pub(crate) const RATIO_TO_SYNCS: &str = "ratio to 11 fdatasyncs";
 
 impl Window {
@@ -20,6 +25,7 @@ impl Window {
         let rate = ratio(steps, seconds);
         let store = median(&limits.store.steps_per_second);
         rounds.add("steps", Unit::PerSecond, rate);
+        self.add_course(rounds);
         rounds.add("runs", Unit::PerSecond, ratio(runs, seconds));
         rounds.add("ratio to store", Unit::Ratio, ratio(rate, store));
         // Of all threads, including those that start and await the runs.
@@ -42,6 +48,22 @@ impl Window {
             let syncs = SYNCS_PER_RUN * median(&disk.fdatasync_us);
             let ratio = ratio(median(&self.run_us), syncs);
             rounds.add(RATIO_TO_SYNCS, Unit::Ratio, ratio);
+        }
+    }
+
+    /// Adds the rates at the beginning and at the end of a long window. The first seconds are faster,
+    /// before the store merges tables.
+    fn add_course(&self, rounds: &mut Rounds) {
+        let rates = &self.steps_by_second;
+        let (Some((first, _)), Some((_, last))) = (
+            rates.split_at_checked(FIRST_SECONDS),
+            rates.split_at_checked(rates.len().saturating_sub(LAST_SECONDS)),
+        ) else {
+            return;
+        };
+        if rates.len() >= COURSE_FROM_SECONDS {
+            rounds.add("steps, first 5 s", Unit::PerSecond, mean(first));
+            rounds.add("steps, last 20 s", Unit::PerSecond, mean(last));
         }
     }
 }

@@ -67,7 +67,7 @@ pub(crate) fn measure_idle(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
 pub(crate) fn measure_open(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
     let directory = prepared_store(setup)?;
     let mut rounds = Rounds::default();
-    for _ in 0..setup.rounds() {
+    for _ in 0..setup.repetitions() {
         setup.stage("measuring a process that opens the store");
         let report = measure_process(setup, directory, Duration::ZERO)?;
         rounds.add("open", Unit::Milliseconds, report.open_ms);

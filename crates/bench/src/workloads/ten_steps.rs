@@ -8,6 +8,8 @@
 //!
 //! The groups are as large as the engine's batches in the preceding window.
 
+use std::time::Duration;
+
 use super::load::{Load, LoadPlan};
 use super::round_of_steps::{RATIO_TO_SYNCS, bottleneck};
 use crate::arguments::UsageError;
@@ -15,6 +17,9 @@ use crate::case::{Case, Rounds};
 use crate::limits::LimitProbe;
 use crate::setup::{self, Setup};
 use crate::store_location::StoreLocation;
+
+/// The maximum length of the trial, which only finds the size of batches.
+const TRIAL_MAX: Duration = Duration::from_secs(2);
 
 /// The result sizes of the workload `payload`.
 const PAYLOAD_BYTES: [usize; 3] = [100, 1_000, 10_000];
@@ -31,8 +36,6 @@ struct Steps {
     setting: Setting,
     in_flight: u32,
     payload_bytes: usize,
-    /// Fraction of the usual duration.
-    share: f64,
 }
 
 pub(crate) fn one_at_a_time(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
@@ -63,14 +66,12 @@ pub(crate) fn many_at_once(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
     )
 }
 
-/// Uses the largest number of runs in flight, and a quarter of the duration because large results
-/// fill the disk.
+/// Uses the largest number of runs in flight.
 pub(crate) fn payload_sizes(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
     let in_flight = setup.arguments.in_flight.iter().copied().max().unwrap_or(1);
     let measured = PAYLOAD_BYTES.map(|payload_bytes| {
         let steps = Steps {
             payload_bytes,
-            share: 0.25,
             ..Steps::new(setup, Setting::InProcess, in_flight)
         };
         steps.measure_with_bottleneck(setup, format!("{payload_bytes} bytes"))
@@ -124,7 +125,6 @@ impl Steps {
             setting,
             in_flight,
             payload_bytes: setup.payload_bytes(),
-            share: 1.0,
         }
     }
 
@@ -148,13 +148,13 @@ impl Steps {
             payload_bytes,
             warm_up: setup.warm_up(),
         };
-        let (length, progress) = (setup.round_length().mul_f64(self.share), &setup.progress);
+        let (length, progress) = (setup.round_length(), &setup.progress);
         let runtime = setup::runtime(match self.setting {
             Setting::ByWorker => setup.arguments.workers_and_clients(),
             Setting::InProcess | Setting::OnDatabase => setup.arguments.workers(),
         })?;
         let mut load = runtime.block_on(Load::open(plan, &engine_location))?;
-        let trial = runtime.block_on(load.measure(length / 4, progress))?;
+        let trial = runtime.block_on(load.measure(length.min(TRIAL_MAX), progress))?;
         let mut before = limits.measure(trial.group)?;
         for _ in 0..setup.rounds() {
             let window = runtime.block_on(load.measure(length, progress))?;

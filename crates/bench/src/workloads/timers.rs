@@ -60,7 +60,7 @@ pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
         Engine::open(setup.scratch.fresh("engine")?).workflows(Workflows::new().workflow(sleeper));
     let engine = runtime.block_on(engine.start())?;
     let (mut rounds, mut lead, mut done) = (Rounds::default(), LEAD, 0);
-    while done < setup.rounds() {
+    while done < setup.repetitions() {
         setup.stage(format!("{runs} sleeping runs"));
         let begun = SystemTime::now();
         let handles = runtime.block_on(start_sleepers(&engine, runs, begun + lead))?;
