@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use everstep_engine::{Runtime, TokioRuntime};
 use everstep_model::Timestamp;
-use everstep_store::{BoxFuture, Clock};
+use everstep_store::{BoxFuture, Clock, Store};
 
 /// The offset of this process's clock in milliseconds.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +48,7 @@ impl Runtime for WrongClock {
         self.inner.spawn(task);
     }
 
-    fn spawn_committer(&self, task: BoxFuture<'static, ()>) {
-        self.inner.spawn_committer(task);
+    fn spawn_committer(&self, task: BoxFuture<'static, ()>, store: &dyn Store) {
+        self.inner.spawn_committer(task, store);
     }
 }

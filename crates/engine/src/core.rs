@@ -65,7 +65,8 @@ impl Core {
         });
         lease.renew().await?;
         let task = Box::pin(parts.committer.task(parts.watchers.clone()));
-        node.runtime.spawn_committer(node.tasks.counted(task));
+        let task = node.tasks.counted(task);
+        node.runtime.spawn_committer(task, &*node.store);
         if let Some(task) = hook_task {
             node.spawn(task);
         }

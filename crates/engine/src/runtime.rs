@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use everstep_store::{BoxFuture, Clock};
+use everstep_store::{BoxFuture, Clock, Store};
 
 /// The environment of an engine.
 pub trait Runtime: Clock {
@@ -24,6 +24,7 @@ pub trait Runtime: Clock {
         work
     }
 
-    /// Spawns the committer, which blocks in syncs and therefore needs a thread of its own.
-    fn spawn_committer(&self, task: BoxFuture<'static, ()>);
+    /// Spawns the committer, which blocks in syncs and therefore needs a thread of its own, unless the
+    /// store runs it on one ([`Store::host`]).
+    fn spawn_committer(&self, task: BoxFuture<'static, ()>, store: &dyn Store);
 }

@@ -15,7 +15,7 @@ use std::thread::Thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use everstep_model::Timestamp;
-use everstep_store::{BoxFuture, Clock};
+use everstep_store::{BoxFuture, Clock, Store};
 
 use crate::runtime::Runtime;
 
@@ -84,7 +84,10 @@ impl Runtime for TokioRuntime {
         })
     }
 
-    fn spawn_committer(&self, task: BoxFuture<'static, ()>) {
+    fn spawn_committer(&self, task: BoxFuture<'static, ()>, store: &dyn Store) {
+        let Some(task) = store.host(task) else {
+            return;
+        };
         let spawned = std::thread::Builder::new()
             .name("everstep-commit".to_owned())
             .spawn(move || block_on(task));

@@ -75,6 +75,56 @@ BEGIN
     RETURN effective;
 END $function$;
 
+-- Applies one step, for which its run waits: as `append_batch` does, in half the time. Arrays, plans for any number of steps
+-- and settings for such plans cost as much as the step itself.
+CREATE FUNCTION append_step_{format}(
+    clock bigint, sender bigint, p_number bigint, p_stream bigint, p_epoch bigint, p_nonce bigint, p_seq bigint, p_seen bigint,
+    p_count integer, p_bytes bytea
+) RETURNS bigint[]
+LANGUAGE plpgsql
+SET search_path = {schema}, pg_temp
+SET enable_seqscan = off
+SET plan_cache_mode = force_generic_plan
+SET jit = off
+SET lock_timeout = '{patience}'
+AS $function$
+DECLARE
+    written record;
+BEGIN
+    -- As in `begin_plain`.
+    IF sender IS NULL THEN
+        PERFORM FROM meta m WHERE m.timeline = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
+            AND current_setting('transaction_isolation') = 'read committed';
+    ELSE
+        UPDATE answers a SET since = p_number, until = p_number, given = '{}', done = ARRAY[p_number], created = '{}',
+            created_streams = '{}', at = coalesce(clock, clock_millis())
+        FROM meta m WHERE a.node = sender AND a.since <= p_number AND a.until < p_number
+            AND m.timeline = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
+            AND current_setting('transaction_isolation') = 'read committed';
+    END IF;
+    IF NOT FOUND THEN
+        RETURN '{}';
+    END IF;
+    -- As in `append_steps`.
+    UPDATE streams st SET
+        next = st.next + p_count, last_epoch = st.epoch, last_seq = p_seq, last_first = st.next, progress_epoch = st.epoch,
+        tail_first = CASE WHEN st.framed THEN st.next ELSE st.tail_first END,
+        tail = CASE WHEN st.framed THEN p_bytes ELSE p_bytes || st.tail END,
+        framed = NOT st.framed AND octet_length(st.tail) + octet_length(p_bytes) > {tail_max}
+    WHERE st.number = p_stream AND st.next = p_seen
+        AND st.owner IS NOT NULL AND st.epoch = p_epoch AND st.nonce = p_nonce AND NOT st.closed
+        AND p_seq = CASE WHEN st.last_epoch = st.epoch THEN st.last_seq ELSE 0 END + 1
+    RETURNING st.framed AS is_full, st.tail_first, st.next, CASE WHEN st.framed THEN st.tail END AS bytes INTO written;
+    IF NOT FOUND THEN
+        UPDATE answers a SET done = '{}' WHERE a.node = sender;
+        RETURN '{}';
+    END IF;
+    IF written.is_full THEN
+        INSERT INTO frames VALUES (p_stream, written.tail_first, written.next - written.tail_first, written.bytes);
+    END IF;
+    RETURN NULL;
+END $function$;
+
 -- Applies a batch of plain commits, alone or before `commit_batch` in the same statement. Returns the appends that took effect
 -- (null if all did), the outcomes of creations, and whether the commits were tried at all.
 CREATE FUNCTION plain_batch_{format}(

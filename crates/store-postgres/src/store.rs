@@ -140,6 +140,11 @@ impl Store for PostgresStore {
             spans_processes: true,
         }
     }
+
+    fn host(&self, committer: BoxFuture<'static, ()>) -> Option<BoxFuture<'static, ()>> {
+        self.io.spawn(committer);
+        None
+    }
 }
 
 /// Renews a lease. A renewal can be repeated, so a lost connection does no harm.

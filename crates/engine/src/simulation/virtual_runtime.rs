@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use everstep_model::Timestamp;
-use everstep_store::{BoxFuture, Clock};
+use everstep_store::{BoxFuture, Clock, Store};
 use tokio::task::JoinSet;
 
 use super::rng::{GAMMA, mix};
@@ -130,7 +130,7 @@ impl Runtime for VirtualRuntime {
         }
     }
 
-    fn spawn_committer(&self, task: BoxFuture<'static, ()>) {
+    fn spawn_committer(&self, task: BoxFuture<'static, ()>, _: &dyn Store) {
         self.spawn(task);
     }
 }

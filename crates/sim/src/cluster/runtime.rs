@@ -8,7 +8,7 @@ use std::time::Duration;
 use everstep_engine::Runtime;
 use everstep_engine::simulation::Rng;
 use everstep_model::Timestamp;
-use everstep_store::{BoxFuture, Clock};
+use everstep_store::{BoxFuture, Clock, Store};
 
 use super::clock::true_time;
 use super::process::Process;
@@ -66,7 +66,7 @@ impl Runtime for NodeRuntime {
         self.executor.spawn(self.group, task);
     }
 
-    fn spawn_committer(&self, task: BoxFuture<'static, ()>) {
+    fn spawn_committer(&self, task: BoxFuture<'static, ()>, _: &dyn Store) {
         self.spawn(task);
     }
 }

@@ -63,9 +63,14 @@ impl Contender {
 }
 
 pub(crate) fn median(rates: &[f64]) -> f64 {
-    let mut rates = rates.to_vec();
-    rates.sort_by(f64::total_cmp);
-    rates[rates.len() / 2]
+    percentile(&mut rates.to_vec(), 0.5)
+}
+
+/// The value at this percentile. Sorts the values.
+pub(crate) fn percentile(values: &mut [f64], share: f64) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let index = (values.len() as f64 * share) as usize;
+    values[index.min(values.len() - 1)]
 }
 
 pub(crate) fn runtime() -> tokio::runtime::Runtime {

@@ -6,12 +6,13 @@
 //! cargo run --release -p everstep-store-postgres --example steps -- 10 3
 //! cargo run --release -p everstep-store-postgres --example steps -- 10 3 500
 //! cargo run --release -p everstep-store-postgres --example steps -- processes 10 3
+//! cargo run --release -p everstep-store-postgres --example steps -- latency 10 3
 //! ```
 //!
 //! The arguments are the seconds of a turn, the number of turns, and the steps of each run of the
 //! engine (50 by default). Only the engine also creates and ends runs. The server is private and
 //! durable unless a URL follows. `processes` compares one process with two, with steps whose own
-//! code is the limit and not the database.
+//! code is the limit and not the database. `latency` measures one run at a time.
 
 #![allow(
     clippy::unwrap_used,
@@ -23,6 +24,7 @@
 mod alone;
 mod contender;
 mod engine;
+mod latency;
 mod plain;
 mod processes;
 
@@ -64,6 +66,7 @@ fn main() {
     let steps_per_run = argument(2).map_or(engine::STEPS_PER_RUN, |text| text.parse().unwrap());
     match mode.as_deref() {
         None => compare(server.as_ref(), &url, turns, (length, steps_per_run)),
+        Some("latency") => latency::compare(server.as_ref(), &url, turns, length),
         Some("processes") => processes::compare(&url, turns, length),
         Some(other) => panic!("there is no {other:?}"),
     }

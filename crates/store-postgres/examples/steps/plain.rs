@@ -9,13 +9,13 @@ use tokio_postgres::NoTls;
 
 use crate::{CONNECTIONS, RESULT, RUNS};
 
-const TABLES: &str = "CREATE SCHEMA IF NOT EXISTS plain;
+pub(crate) const TABLES: &str = "CREATE SCHEMA IF NOT EXISTS plain;
     CREATE TABLE IF NOT EXISTS plain.runs (id bigint PRIMARY KEY, next bigint NOT NULL) WITH (fillfactor = 60);
     CREATE TABLE IF NOT EXISTS plain.steps (run bigint, number bigint, name text, result text, at timestamptz,
         PRIMARY KEY (run, number));
     INSERT INTO plain.runs SELECT n, 0 FROM generate_series(0, 255) n ON CONFLICT DO NOTHING;";
 
-const STEP: &str =
+pub(crate) const STEP: &str =
     "WITH run AS (UPDATE plain.runs SET next = next + 1 WHERE id = $1 RETURNING next)
     INSERT INTO plain.steps SELECT $1, run.next, 'charge', $2, now() FROM run";
 

@@ -50,7 +50,7 @@ impl Io {
         })
     }
 
-    /// Runs a task on the thread until it ends or the store is dropped.
+    /// Runs a task on the thread until it ends or the store is dropped. The task may drop the store.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.handle.spawn(task);
     }
@@ -61,8 +61,14 @@ impl Drop for Io {
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
         }
-        if let Some(thread) = self.thread.take() {
+        // A task that ran on the thread may have been the last owner of the store.
+        let is_own = |thread: &JoinHandle<()>| thread.thread().id() == std::thread::current().id();
+        if let Some(thread) = self.thread.take().filter(|thread| !is_own(thread)) {
             let _ = thread.join();
         }
     }
 }
+
+#[cfg(test)]
+#[path = "io_tests.rs"]
+mod tests;

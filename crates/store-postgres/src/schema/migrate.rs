@@ -27,7 +27,8 @@ const FUNCTIONS: &str = concat!(
     include_str!("../../sql/batch.sql"),
     include_str!("../../sql/commit.sql"),
 );
-/// The functions that nodes call.
+/// The functions that nodes call. `append_step`, which format 4 did not have at first, is added when
+/// a schema without it is opened.
 const ENTRY_FUNCTIONS: [&str; 7] = [
     "adopt_history",
     "append_batch",

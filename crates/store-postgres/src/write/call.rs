@@ -96,6 +96,9 @@ impl Call {
     }
 
     fn arguments<'a>(&'a self, now: &'a Option<i64>) -> Vec<Argument<'a>> {
+        if let Some(step) = self.only_step() {
+            return [&arguments![*now, self.sender][..], &step].concat();
+        }
         let mut arguments = arguments![*now, self.sender, self.since, self.until].to_vec();
         if let Some(plain) = &self.plain {
             arguments.extend(plain.arguments().into_iter().take(self.plain_columns()));
@@ -108,9 +111,14 @@ impl Call {
     }
 
     /// Returns the statement for these arguments. Batches that contain only steps, which are frequent,
-    /// have a smaller one. If commits must be judged, plain commits are applied first in the same
+    /// have a smaller one, and a single step has the smallest. If commits must be judged, plain commits are applied first in the same
     /// transaction.
     fn statement(&self, session: &Session) -> String {
+        if self.only_step().is_some() {
+            let append_step = session.function("append_step");
+            let all = placeholders(1, 2 + PlainColumns::OF_STEPS);
+            return format!("SELECT {append_step}({all}) AS done, {WORKED}");
+        }
         let first = placeholders(1, SCALARS);
         let plain = placeholders(SCALARS + 1, self.plain_columns());
         let judged = SCALARS + self.plain_columns() + 1;
@@ -147,6 +155,12 @@ impl Call {
     fn is_steps(&self) -> bool {
         let plain = self.plain.as_ref();
         self.judged.is_none() && plain.is_some_and(PlainColumns::are_steps)
+    }
+
+    /// The arguments of the only commit of this call, if it is a step.
+    fn only_step(&self) -> Option<[Argument<'_>; PlainColumns::OF_STEPS]> {
+        let plain = self.plain.as_ref().filter(|_| self.judged.is_none())?;
+        plain.only_step()
     }
 
     fn read(&self, lines: &[Line]) -> Result<Answered, tokio_postgres::Error> {

@@ -60,4 +60,24 @@ impl PlainColumns {
     pub(crate) fn are_steps(&self) -> bool {
         self.t_number.is_empty() && self.b_number.is_empty()
     }
+
+    /// The arguments of `append_step`. `None` unless a single step is the only commit.
+    pub(crate) fn only_step(&self) -> Option<[Argument<'_>; Self::OF_STEPS]> {
+        let steps = (
+            (&self.p_number[..], &self.p_stream[..]),
+            (&self.p_epoch[..], &self.p_nonce[..]),
+            (&self.p_seq[..], &self.p_seen[..]),
+            (&self.p_count[..], &self.p_bytes[..]),
+        );
+        match steps {
+            (([number], [stream]), ([epoch], [nonce]), ([seq], [seen]), ([count], [bytes]))
+                if self.are_steps() =>
+            {
+                Some(arguments![
+                    *number, *stream, *epoch, *nonce, *seq, *seen, *count, *bytes
+                ])
+            }
+            _ => None,
+        }
+    }
 }

@@ -127,6 +127,52 @@ fn repeated_steps_ends_and_creations_have_their_first_outcome() {
     });
 }
 
+// B821
+/// A step that is sent alone is a call of its own kind.
+#[test]
+fn a_step_that_is_sent_alone_has_the_outcome_that_it_has_in_a_batch() {
+    in_parallel(async {
+        let (_, store, mut sender, mut runs) = begun(2).await;
+        for round in 0..20 {
+            let alone = runs[0].append(step(&format!("step-{round}")));
+            assert!(is_committed(&sender.send_one(alone.clone()).await));
+            let mut again = alone;
+            again.set_id(sender.last_id());
+            let outcomes = store.commit(&[again]).await.unwrap();
+            assert!(is_committed(&outcomes[0]), "{outcomes:?}");
+        }
+        let news = inbox(runs[0].stream, vec![event("news")]);
+        sender.send_one(news).await;
+        let unaware = runs[0].append(step("unaware"));
+        let outcome = sender.send_one(unaware.clone()).await;
+        let Outcome::Committed { before, .. } = &outcome else {
+            panic!("{outcome:?}");
+        };
+        assert_eq!(before.len(), 1, "the record that it has not seen");
+        let seen = runs[0].written.len() - 1;
+        runs[0].written.insert(seen, event("news"));
+        let ahead = {
+            runs[0].seq += 1;
+            let ahead = runs[0].append(step("ahead"));
+            runs[0].written.pop();
+            ahead
+        };
+        let refused = Outcome::Refused(Refusal::OutOfOrder);
+        assert_eq!(sender.send_one(ahead).await, refused);
+        runs[1].fence.nonce = Nonce(8);
+        let fenced = runs[1].append(step("of another"));
+        runs[1].written.pop();
+        let refused = Outcome::Refused(Refusal::Fenced);
+        assert_eq!(sender.send_one(fenced.clone()).await, refused);
+        let mut again = fenced;
+        again.set_id(sender.last_id());
+        assert_eq!(store.commit(&[again]).await.unwrap(), [refused]);
+        for run in &runs {
+            assert_eq!(records(&store, run.stream).await, run.written);
+        }
+    });
+}
+
 /// A repeated commit stays refused even if it could be accepted now.
 #[test]
 fn a_refused_creation_stays_refused_when_its_name_is_free() {
@@ -188,23 +234,31 @@ fn a_step_reads_only_its_own_head() {
         let (installation, store, _, mut runs) = begun(3).await;
         let mut sql = installation.sql().await;
         sql.batch_execute("ANALYZE").await.unwrap();
-        let few = heads_read(&mut sql, &mut runs[0]).await;
+        let calls = [APPEND_BATCH, APPEND_STEP];
+        let mut few = Vec::new();
+        for call in calls {
+            few.push(heads_read(&mut sql, call, &mut runs[0]).await);
+        }
         let names: Vec<String> = (0..1_000).map(|n| format!("more-{n}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         create(&store, &names).await;
-        let many = heads_read(&mut sql, &mut runs[0]).await;
-        assert!(few < 5 && many < 5, "{few} among three, {many} among many");
+        for (call, few) in calls.into_iter().zip(few) {
+            let many = heads_read(&mut sql, call, &mut runs[0]).await;
+            assert!(few < 5 && many < 5, "{few} among three, {many} among many");
+        }
     });
 }
 
+const APPEND_BATCH: &str = "SELECT append_batch_4(NULL, NULL, 0, 0, '{1}', ARRAY[$1::int8], ARRAY[$2::int8], '{7}', \
+    ARRAY[$3::int8], ARRAY[$4::int8], '{1}', '{x}')";
+const APPEND_STEP: &str = "SELECT append_step_4(NULL, NULL, 1, $1, $2, 7, $3, $4, 1, 'x')";
+
 /// Executes a step on this connection, and returns the number of heads that it reads.
-async fn heads_read(sql: &mut Client, run: &mut Run) -> i64 {
+async fn heads_read(sql: &mut Client, append: &str, run: &mut Run) -> i64 {
     let call = sql.transaction().await.unwrap();
     let seen = i64::try_from(run.written.len()).unwrap();
     run.append(step("s"));
     let (seq, epoch) = (run.seq.cast_signed(), run.fence.epoch.0.cast_signed());
-    let append = "SELECT append_batch_4(NULL, NULL, 0, 0, '{1}', ARRAY[$1::int8], ARRAY[$2::int8], '{7}', \
-        ARRAY[$3::int8], ARRAY[$4::int8], '{1}', '{x}')";
     let arguments: [&(dyn tokio_postgres::types::ToSql + Sync); 4] =
         [&run.number(), &epoch, &seq, &seen];
     let line = call.query_one(append, &arguments).await.unwrap();
@@ -255,6 +309,8 @@ fn plain_commits_on_killed_connections_take_effect_once() {
             batch.push(Run::creation(&format!("created-{round}")));
             let outcomes = sender.send(batch.clone()).await;
             assert!(outcomes.iter().all(is_committed), "{outcomes:?}");
+            let alone = runs[1].append(step("alone"));
+            assert!(is_committed(&sender.send_one(alone).await));
             sent.fetch_add(1, Ordering::Relaxed);
             ended.push(runs.remove(0));
             runs.push(Run::created(&batch[3], &outcomes[3]));
