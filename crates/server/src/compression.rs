@@ -4,10 +4,7 @@
 //! Event streams are not compressed, because every event must arrive when it is written. Neither are
 //! binary responses, which rarely shrink.
 
-use axum::extract::Request;
 use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode, Version, header};
-use axum::middleware::Next;
-use axum::response::Response;
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{And, Predicate as _, SizeAbove};
@@ -44,11 +41,9 @@ fn is_text(_: StatusCode, _: Version, headers: &HeaderMap, extensions: &Extensio
 }
 
 /// Makes the entity tag of a compressed response weak. A strong tag promises identical bytes.
-pub(crate) async fn weaken_etag(request: Request, next: Next) -> Response {
-    let mut response = next.run(request).await;
-    let headers = response.headers_mut();
+pub(crate) fn weaken_etag(headers: &mut HeaderMap) {
     if !headers.contains_key(header::CONTENT_ENCODING) {
-        return response;
+        return;
     }
     let tag = headers.get(header::ETAG).and_then(|tag| tag.to_str().ok());
     let weak = tag.filter(|tag| tag.starts_with('"'));
@@ -56,5 +51,4 @@ pub(crate) async fn weaken_etag(request: Request, next: Next) -> Response {
     if let Some(weak) = weak {
         headers.insert(header::ETAG, weak);
     }
-    response
 }

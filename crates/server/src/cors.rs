@@ -37,21 +37,21 @@ pub(crate) fn add_headers(
         false => "same-origin",
     };
     headers.insert(RESOURCE_POLICY, HeaderValue::from_static(policy));
-    headers.insert(
-        header::ACCESS_CONTROL_EXPOSE_HEADERS,
-        HeaderValue::from_static(RESPONSE_HEADERS),
-    );
-    if *allowed == Origins::All {
-        let all = HeaderValue::from_static("*");
-        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, all);
-        return;
-    }
-    headers.append(header::VARY, HeaderValue::from_static("origin"));
-    let allowed = origin.filter(|origin| {
-        let origin = origin.to_str();
-        origin.is_ok_and(|origin| allowed.allows(origin))
-    });
-    if let Some(origin) = allowed {
-        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+    let readers = match allowed {
+        Origins::All => Some(HeaderValue::from_static("*")),
+        Origins::None | Origins::Loopback | Origins::Listed(_) => {
+            headers.append(header::VARY, HeaderValue::from_static("origin"));
+            let is_allowed = |origin: &&HeaderValue| {
+                let origin = origin.to_str();
+                origin.is_ok_and(|origin| allowed.allows(origin))
+            };
+            origin.filter(is_allowed).cloned()
+        }
+    };
+    // Other callers do not need the long list of headers.
+    if let Some(readers) = readers {
+        let names = HeaderValue::from_static(RESPONSE_HEADERS);
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, readers);
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, names);
     }
 }

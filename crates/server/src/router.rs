@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::{HeaderValue, Method, StatusCode, header};
-use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use everstep_engine::{Engine, Role};
 use everstep_model::ErrorCode;
 
+use crate::around::{Around, Surround};
 use crate::compression::{compress, weaken_etag};
 use crate::failure::Failure;
 use crate::options::Options;
@@ -47,35 +47,53 @@ pub fn workers_router(engine: impl AsRef<Engine>, options: Options) -> Router {
 }
 
 fn with_middleware(services: &Services, table: Vec<Route>, options: Arc<Options>) -> Router {
-    routes::build(services, table)
-        .layer(compress())
-        .layer(from_fn(weaken_etag))
-        .layer(from_fn_with_state(options, guard))
+    // Together, the outermost first, because each layer of a router copies the layers below it.
+    routes::build(services, table).layer((Surround(Guard(options)), compress()))
 }
 
 /// Rejects requests from other machines in development mode, and adds security headers to every
 /// response.
-async fn guard(State(options): State<Arc<Options>>, request: Request, next: Next) -> Response {
-    let origin = request.headers().get(header::ORIGIN).cloned();
-    let is_stream_read = matches!(*request.method(), Method::GET | Method::HEAD)
-        && request.uri().path().starts_with(PREFIX);
-    let mut response = match check(&options, &request) {
-        Err(failure) => failure.into_response(),
-        Ok(()) if request.method() == Method::OPTIONS => cors::preflight(),
-        Ok(()) => next.run(request).await,
-    };
-    let headers = response.headers_mut();
-    headers.insert(
-        header::X_CONTENT_TYPE_OPTIONS,
-        HeaderValue::from_static("nosniff"),
-    );
-    // A stream may have any content type; browsers must not run it as a page of this origin. A route
-    // that serves a page sets its own policy.
-    headers
-        .entry(header::CONTENT_SECURITY_POLICY)
-        .or_insert(HeaderValue::from_static("default-src 'none'; sandbox"));
-    cors::add_headers(headers, origin.as_ref(), &options.origins, is_stream_read);
-    response
+#[derive(Clone)]
+struct Guard(Arc<Options>);
+
+/// What the headers of a response depend on.
+struct Asked {
+    origin: Option<HeaderValue>,
+    is_stream_read: bool,
+}
+
+impl Around for Guard {
+    type Seen = Asked;
+
+    fn before(&self, request: &Request) -> (Asked, Option<Response>) {
+        let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+        let asked = Asked {
+            origin: request.headers().get(header::ORIGIN).cloned(),
+            is_stream_read: is_read && request.uri().path().starts_with(PREFIX),
+        };
+        let answer = match check(&self.0, request) {
+            Err(failure) => Some(failure.into_response()),
+            Ok(()) if request.method() == Method::OPTIONS => Some(cors::preflight()),
+            Ok(()) => None,
+        };
+        (asked, answer)
+    }
+
+    fn after(&self, asked: Asked, response: &mut Response) {
+        let headers = response.headers_mut();
+        weaken_etag(headers);
+        headers.insert(
+            header::X_CONTENT_TYPE_OPTIONS,
+            HeaderValue::from_static("nosniff"),
+        );
+        // A stream may have any content type; browsers must not run it as a page of this origin. A
+        // route that serves a page sets its own policy.
+        headers
+            .entry(header::CONTENT_SECURITY_POLICY)
+            .or_insert(HeaderValue::from_static("default-src 'none'; sandbox"));
+        let (origin, origins) = (asked.origin.as_ref(), &self.0.origins);
+        cors::add_headers(headers, origin, origins, asked.is_stream_read);
+    }
 }
 
 fn check(options: &Options, request: &Request) -> Result<(), Failure> {

@@ -8,12 +8,13 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::MethodRouter;
 use everstep_engine::Role;
 
+use crate::around::Surround;
 use crate::auth::{Gate, admit};
 use crate::body_budget::meter;
 use crate::failure::Failure;
 use crate::route::{Route, bind};
 use crate::services::Services;
-use crate::telemetry::{self, measure};
+use crate::telemetry;
 use crate::{key_routes, openapi, stream_routes, workers, workflows};
 
 /// Returns the routes of a node. They depend on the roles of its engine; health checks and metrics
@@ -50,10 +51,9 @@ pub(crate) fn build(services: &Services, table: Vec<Route>) -> Router {
             true => services.worker_budgets.clone(),
             false => services.budgets.clone(),
         };
-        let handler = handler
-            .layer(from_fn_with_state(budgets, meter))
-            .layer(from_fn_with_state(gate, admit))
-            .layer(from_fn_with_state(metrics, measure));
+        let admit = from_fn_with_state(gate, admit);
+        let meter = from_fn_with_state(budgets, meter);
+        let handler = handler.layer((Surround(metrics), admit, meter));
         let other_methods = paths.remove(endpoint.path).unwrap_or_default();
         paths.insert(endpoint.path, other_methods.merge(handler));
     }

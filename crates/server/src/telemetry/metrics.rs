@@ -5,7 +5,6 @@ use std::time::Instant;
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use axum::middleware::Next;
 use axum::response::Response;
 use everstep_engine::{Engine, Stats};
 use everstep_protocol::access::Scope;
@@ -20,6 +19,7 @@ use prometheus_client::registry::Registry;
 
 use super::prometheus_text::{Format, OPEN_METRICS, PLAIN, to_plain};
 use super::run_counts::RunCounts;
+use crate::around::Around;
 use crate::auth::Requirement;
 use crate::failure::RefusalCode;
 use crate::response::no_store;
@@ -66,19 +66,19 @@ impl Metrics {
     }
 
     /// Registers the metrics of a route.
-    pub(crate) fn route(&self, method: &Method, path: &'static str) -> RouteMetrics {
+    pub(crate) fn route(&self, method: &Method, path: &'static str) -> Arc<RouteMetrics> {
         let method = name_of(method);
         let route = [("method", method), ("route", path)];
         let requests = STATUS_CLASSES.map(|class| {
             let labels = [("method", method), ("route", path), ("status", class)];
             self.requests.get_or_create_owned(&labels)
         });
-        RouteMetrics {
+        Arc::new(RouteMetrics {
             method,
             route: path,
             requests,
             seconds: self.seconds.get_or_create_owned(&route),
-        }
+        })
     }
 }
 
@@ -93,8 +93,7 @@ fn name_of(method: &Method) -> &'static str {
     known.unwrap_or("OTHER")
 }
 
-/// The metrics of one route.
-#[derive(Clone)]
+/// The metrics of one route. Counts each request and measures the time until the response headers.
 pub(crate) struct RouteMetrics {
     method: &'static str,
     route: &'static str,
@@ -103,35 +102,30 @@ pub(crate) struct RouteMetrics {
     seconds: Histogram,
 }
 
-/// Counts a request and measures the time until the response headers.
-pub(crate) async fn measure(
-    State(metrics): State<RouteMetrics>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let started = Instant::now();
-    let response = next.run(request).await;
-    let class = usize::from(response.status().as_u16() / 100);
-    if let Some(count) = metrics.requests.get(class.wrapping_sub(1)) {
-        count.inc();
+impl Around for Arc<RouteMetrics> {
+    type Seen = Instant;
+
+    fn before(&self, _: &Request) -> (Instant, Option<Response>) {
+        (Instant::now(), None)
     }
-    let took = started.elapsed();
-    metrics.seconds.observe(took.as_secs_f64());
-    // Log neither the path nor the query: both may contain confidential values.
-    let (route, status) = (metrics.route, response.status().as_u16());
-    tracing::debug!(route, status, ?took, "request handled");
-    if response.status().is_client_error() {
-        let code = response.extensions().get::<RefusalCode>();
-        let code = code.map_or("none", |code| code.0.as_str());
-        tracing::info!(
-            method = metrics.method,
-            route,
-            status,
-            code,
-            "request refused"
-        );
+
+    fn after(&self, started: Instant, response: &mut Response) {
+        let class = usize::from(response.status().as_u16() / 100);
+        if let Some(count) = self.requests.get(class.wrapping_sub(1)) {
+            count.inc();
+        }
+        let took = started.elapsed();
+        self.seconds.observe(took.as_secs_f64());
+        // Log neither the path nor the query: both may contain confidential values.
+        let (route, status) = (self.route, response.status().as_u16());
+        tracing::debug!(route, status, ?took, "request handled");
+        if response.status().is_client_error() {
+            let code = response.extensions().get::<RefusalCode>();
+            let code = code.map_or("none", |code| code.0.as_str());
+            let method = self.method;
+            tracing::info!(method, route, status, code, "request refused");
+        }
     }
-    response
 }
 
 pub(crate) fn routes() -> Vec<Route<Arc<Metrics>>> {

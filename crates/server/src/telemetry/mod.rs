@@ -9,4 +9,4 @@ mod run_counts;
 
 pub use exporter::{TraceExporter, TraceOptions};
 pub(crate) use health::routes as health_routes;
-pub(crate) use metrics::{Metrics, measure, routes as metrics_routes};
+pub(crate) use metrics::{Metrics, routes as metrics_routes};

@@ -12,7 +12,7 @@ fn dev() -> Options {
     options
 }
 
-// B322
+// B322, B822
 #[tokio::test]
 async fn development_mode_serves_only_this_machine() {
     let app = server(dev()).await;
@@ -40,6 +40,10 @@ async fn development_mode_serves_only_this_machine() {
     let local = [("Origin", "http://localhost:3000")];
     let read = send(&app, "GET", address, &local, "").await;
     assert_eq!(read.header("access-control-allow-origin"), local[0].1);
+    let exposed = read.header("access-control-expose-headers");
+    assert!(exposed.contains("stream-next-offset"), "{exposed}");
+    let of_no_page = send(&app, "GET", address, &[], "").await;
+    assert_eq!(of_no_page.header("access-control-expose-headers"), "");
     let foreign = [("Origin", "https://example.com")];
     let preflight = send(&app, "OPTIONS", address, &foreign, "").await;
     assert!(preflight.status.is_success());
