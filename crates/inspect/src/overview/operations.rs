@@ -1,5 +1,7 @@
 //! Operations that are not steps: opening and closing them, and forgetting what compaction dropped.
 
+use std::collections::BTreeSet;
+
 use everstep_model::{Location, RecordNumber, RecordRange, StepStatus};
 
 use super::fold::{Kind, Overview, Seen, Stamp};
@@ -26,12 +28,16 @@ impl Overview {
 
     /// Returns whether an operation other than a step is open at this location.
     pub(crate) fn is_open(&self, location: &Location) -> bool {
+        self.open_operations().any(|open| open == location)
+    }
+
+    /// Returns the open operations that are not steps.
+    fn open_operations(&self) -> impl Iterator<Item = &Location> {
         let waits = self.waits.iter().map(|wait| &wait.location);
         let sleeps = self.sleeps.iter().map(|sleep| &sleep.location);
         let rpcs = self.rpcs.iter().map(|rpc| &rpc.location);
         let children = self.children.iter().map(|child| &child.location);
-        let mut open = waits.chain(sleeps).chain(rpcs).chain(children);
-        open.any(|open| open == location)
+        waits.chain(sleeps).chain(rpcs).chain(children)
     }
 
     /// Closes the open operations for which `is_over` holds. Steps are not affected.
@@ -51,8 +57,27 @@ impl Overview {
             let mut ranges = dropped.iter();
             ranges.any(|range| (range.first..=range.last).contains(&number))
         };
-        self.seen.retain(|_, seen| !is_gone(seen.first));
         self.events.retain(|event| !is_gone(event.number));
+        self.keep_operations(|_, seen| !is_gone(seen.first));
+    }
+
+    /// The number of operations that are not forgotten.
+    #[must_use]
+    pub fn operations(&self) -> usize {
+        self.seen.len()
+    }
+
+    /// Forgets operations that are over, so that following a run takes memory only for what is open. The
+    /// status and what is open do not depend on them; `steps` does.
+    pub fn forget_ended_operations(&mut self) {
+        let steps = self.steps.iter().filter(|step| step.is_open());
+        let open = steps.map(|step| step.location.clone());
+        let open: BTreeSet<Location> = open.chain(self.open_operations().cloned()).collect();
+        self.keep_operations(|location, _| open.contains(location));
+    }
+
+    fn keep_operations(&mut self, keeps: impl Fn(&Location, &Seen) -> bool) {
+        self.seen.retain(|location, seen| keeps(location, seen));
         let mut seen = std::mem::take(&mut self.seen);
         self.steps.retain(|step| seen.contains_key(&step.location));
         self.close_where(|location| !seen.contains_key(location));

@@ -160,7 +160,7 @@ impl Overview {
 }
 
 impl StepView {
-    fn is_open(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         matches!(self.status, StepStatus::Running | StepStatus::Retrying)
     }
 

@@ -17,10 +17,15 @@ use super::open_rows::OpenRows;
 use super::step_rows::steps;
 use super::workflow_row::WorkflowRow;
 
-/// The state of a reader.
+/// The number of operations that a reader remembers before it forgets those that are over.
+const OPERATIONS_MIN: usize = 256;
+
+/// The state of a reader. Its size follows what is open in the run, not the length of the journal.
 pub(super) struct Rows {
     audience: Audience,
     overview: Overview,
+    /// The number of operations from which on ended ones are forgotten.
+    operations_max: usize,
     workflow: WorkflowRow,
     open: OpenRows,
 }
@@ -30,6 +35,7 @@ impl Rows {
         Self {
             audience,
             overview: Overview::new(),
+            operations_max: OPERATIONS_MIN,
             workflow: WorkflowRow::new(run),
             open: OpenRows::default(),
         }
@@ -53,6 +59,10 @@ impl JournalView for Rows {
         }
         // Last, so that a client that sees the end of the run has seen all other rows.
         rows.extend(self.workflow.change(entry, overview, audience));
+        if overview.operations() > self.operations_max {
+            overview.forget_ended_operations();
+            self.operations_max = OPERATIONS_MIN.max(2 * overview.operations());
+        }
         rows
     }
 
