@@ -201,6 +201,7 @@ fn creation(number: usize) -> anyhow::Result<Commit> {
         mark: None,
         parent_identity: None,
         trace: None,
+        no_return: false,
     });
     commit.records.push(Record { time: now, body });
     commit.run = Some(row.into());

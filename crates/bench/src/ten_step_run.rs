@@ -33,6 +33,7 @@ pub(crate) fn step_records(location: Location, texts: &RandomTexts) -> anyhow::R
         undo: None,
         sensitive: false,
         early: None,
+        no_return: false,
     };
     Ok([Body::from(started), Body::from(completed)].map(|body| Record { time, body }))
 }

@@ -34,6 +34,7 @@ pub(crate) fn step_completed(number: u32) -> Record {
         undo: None,
         sensitive: false,
         early: None,
+        no_return: false,
     };
     Record {
         time: NOW,

@@ -248,17 +248,30 @@ impl<H: Host> Driver<H> {
         self.send(body.map(|body| Record { time, body }), then)
     }
 
-    /// Writes what is due.
+    /// Writes what is due. Before the activation ends, everything else waits for its last append.
     pub(crate) fn write(&mut self) -> Action {
+        if self.leave == Leave::Soon && !self.unsent.is_due_now() {
+            return Action::Wait;
+        }
         match self.unsent.wants() {
             Wants::Nothing => Action::Wait,
             Wants::Timer => Action::Flush,
-            Wants::Append => self.send(None, Then::Continue),
+            Wants::Append => {
+                let then = self.undoing.shown_as(&self.code, &self.live.replay);
+                self.send(None, then)
+            }
         }
     }
 
     fn send(&mut self, closing: Option<Record>, then: Then) -> Action {
+        let holds_back =
+            self.leave == Leave::Soon && matches!(then, Then::Continue | Then::Release);
+        let unbegun = match holds_back {
+            true => self.unsent.take_unbegun(&self.live.replay),
+            false => Vec::new(),
+        };
         let (in_flight, append) = self.unsent.send(closing, then, &mut self.live.replay);
+        self.unsent.hold(unbegun);
         self.append = Some(in_flight);
         Action::Append(append)
     }

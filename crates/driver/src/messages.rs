@@ -1,7 +1,7 @@
 //! Messages of the engine: answers to appends, and what others wrote to the journal.
 
 use everstep_machine::Attempts;
-use everstep_model::{Entry, Record, RecordNumber};
+use everstep_model::{Entry, Record, RecordNumber, RunStatus};
 
 use crate::append::Then;
 use crate::execution::Host;
@@ -86,6 +86,9 @@ impl<H: Host> Driver<H> {
         } else {
             self.extend(before.into_iter().chain(own));
             self.unsent.reuse(records);
+        }
+        if let Then::GoOnAs(status) | Then::Suspend(status) = in_flight.then {
+            self.undoing.is_shown = Some(status == RunStatus::RollingBack);
         }
         match in_flight.then {
             Then::Continue | Then::GoOnAs(_) => match self.stage {

@@ -179,6 +179,8 @@ impl Reading {
 pub(crate) struct Undoing {
     /// The attempt in flight.
     pub(crate) attempt: Option<Box<UndoStart>>,
+    /// Whether lists show that the run rolls back, as far as this activation knows.
+    pub(crate) is_shown: Option<bool>,
     pub(crate) earlier: EarlierPasses,
 }
 

@@ -63,6 +63,7 @@ fn created() -> Body {
         mark: None,
         parent_identity: None,
         trace: None,
+        no_return: false,
     }
     .into()
 }

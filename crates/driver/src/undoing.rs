@@ -2,13 +2,14 @@
 //!
 //! The fold decides which undo is next and when it may begin; the shell runs it.
 
-use everstep_machine::{Halt, UndoEnd, UndoState};
-use everstep_model::{RecordNumber, Timestamp};
+use everstep_machine::{Halt, Replay, UndoEnd, UndoState};
+use everstep_model::{RecordNumber, RunStatus, Timestamp};
 
 use crate::action::{Action, ReadFor};
+use crate::append::Then;
 use crate::conclusion::Conclusion;
 use crate::execution::Host;
-use crate::state::{Driver, EarlierPasses, Search, Stage};
+use crate::state::{CodeState, Driver, EarlierPasses, Search, Stage, Undoing};
 
 /// Whether the code lacks an undo that is to run.
 pub(crate) enum Missing {
@@ -84,6 +85,28 @@ impl<H: Host> Driver<H> {
             EarlierPasses::NotNeeded | EarlierPasses::Searched => {
                 Missing::ForGood(Halt::Diverged(Box::new(missing)))
             }
+        }
+    }
+}
+
+impl Undoing {
+    /// Returns whether the next append changes the status of the run in lists, because its code begins or leaves a rollback.
+    /// Requests of operators take precedence, and set the status themselves.
+    pub(crate) fn shown_as(&self, code: &CodeState, replay: &Replay) -> Then {
+        let status = replay.status();
+        if !matches!(code, CodeState::Running)
+            || status.is_pausing()
+            || status.cancellation().is_some()
+        {
+            return Then::Continue;
+        }
+        let rolls_back = status.rollback().state() != UndoState::Over;
+        // An earlier process may have ended before it changed the status.
+        let unknown = status.has_begun_undoing() && !rolls_back;
+        match (self.is_shown.unwrap_or(unknown), rolls_back) {
+            (false, true) => Then::GoOnAs(RunStatus::RollingBack),
+            (true, false) => Then::GoOnAs(RunStatus::Running),
+            (false, false) | (true, true) => Then::Continue,
         }
     }
 }

@@ -114,6 +114,27 @@ impl Unsent {
         (in_flight, append)
     }
 
+    /// Takes out the starts of steps whose work has not begun and will not begin in this activation.
+    /// The next one calls them again. A start stays if the script continues after it.
+    pub(crate) fn take_unbegun(&mut self, replay: &Replay) -> Vec<Record> {
+        let status = replay.status();
+        let is_unbegun = |record: &Record| match &record.body {
+            Body::StepStarted(started) => status.is_unbegun(&started.location),
+            _ => false,
+        };
+        let stays = |record: &Record| record.body.is_scripted() && !is_unbegun(record);
+        let last = self.records.iter().rposition(stays);
+        let rest = self.records.split_off(last.map_or(0, |last| last + 1));
+        let (unbegun, others): (Vec<_>, Vec<_>) = rest.into_iter().partition(is_unbegun);
+        self.records.extend(others);
+        unbegun
+    }
+
+    /// Keeps records for a later append.
+    pub(crate) fn hold(&mut self, records: Vec<Record>) {
+        self.records.extend(records);
+    }
+
     pub(crate) fn clear(&mut self) {
         self.due = Due::Later;
         self.records.clear();

@@ -137,6 +137,12 @@ impl RunId {
         &self.0
     }
 
+    /// Returns the text with which records name this run as their author.
+    #[must_use]
+    pub fn as_author(&self) -> String {
+        format!("run {self}")
+    }
+
     /// Returns an id that begins like this one, for readability, and ends with `mark`, which makes it unique.
     pub(crate) fn derived(&self, mark: &str) -> Self {
         let prefix = self.0.get(..CHILD_PREFIX_BYTES).unwrap_or(&self.0);

@@ -24,6 +24,12 @@ impl Link {
         digest(self.text().as_bytes(), 16)
     }
 
+    /// Returns the dedup id of the event that the operation sends.
+    #[must_use]
+    pub fn sent_dedup_id(&self) -> String {
+        format!("sent:{}", self.key())
+    }
+
     /// Whether both can name the same operation. Identities are compared only if both are known.
     #[must_use]
     pub fn may_be(&self, other: &Self) -> bool {

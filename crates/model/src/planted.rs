@@ -33,6 +33,8 @@ crate::words! {
         /// Completed undos are kept only in memory: after a crash they run again, although the journal has their
         /// records (22).
         UndoRepeatedAfterCrash = "undo-repeated-after-crash",
+        /// The point of no return is recorded apart from its step: a request to end the run in between leads to undos (22).
+        NoReturnApart = "no-return-apart",
         /// The journal always names the first branch of a race as its winner (12).
         RaceLoserPersisted = "race-loser-persisted",
         /// A function that returned completes its run, even if the journal has an earlier cancellation (16).
@@ -137,7 +139,7 @@ mod tests {
         for bug in Bug::ALL {
             assert_eq!(Bug::parse(bug.as_str()), Some(*bug));
         }
-        assert_eq!(Bug::ALL.len(), 23);
+        assert_eq!(Bug::ALL.len(), 24);
     }
 
     #[test]

@@ -89,6 +89,18 @@ records! {
     } + {
         #[serde(default, skip_serializing_if = "UndoMode::is_none")]
         pub undo: UndoMode,
+        /// Whether the run passes its point of no return when the step completes.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub no_return: bool,
+    }
+}
+
+impl StepOptions {
+    /// Returns whether the start of each attempt is durable before its work begins. Requests to end the run wait for a
+    /// step that is the point of no return, so the journal must show that it has begun.
+    #[must_use]
+    pub fn starts_durably(&self) -> bool {
+        self.fenced || self.no_return
     }
 }
 

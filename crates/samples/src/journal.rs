@@ -71,6 +71,7 @@ pub fn created() -> Created {
         mark: None,
         parent_identity: None,
         trace: None,
+        no_return: false,
     }
 }
 
@@ -101,6 +102,7 @@ pub fn completed_step(location: &str, attempt: u32, result: &str) -> StepComplet
         undo: None,
         sensitive: false,
         early: None,
+        no_return: false,
     }
 }
 

@@ -22,6 +22,7 @@ fn options() -> StepOptions {
         timeout: Some(Duration::from_secs(30)),
         sensitive: true,
         undo: everstep_model::UndoMode::Internal,
+        no_return: true,
         ..StepOptions::default()
     }
 }
@@ -64,6 +65,7 @@ pub fn one_of_each() -> Vec<Record> {
                 trace: TraceId([7; 16]),
                 span: SpanId([9; 8]),
             }),
+            no_return: true,
         }
         .into(),
         Event {
@@ -121,6 +123,7 @@ pub fn one_of_each() -> Vec<Record> {
                 attempts: 2,
                 started_at: Some(time),
                 sensitive: true,
+                no_return: true,
             }),
         }
         .into(),
@@ -162,6 +165,7 @@ pub fn one_of_each() -> Vec<Record> {
                 now: time,
                 moment: 1,
             })),
+            no_return: true,
         }
         .into(),
         StepFailed {
@@ -339,6 +343,7 @@ pub fn one_of_each() -> Vec<Record> {
             location: location.clone(),
             attempt: 1,
             run: Some(RunId::new("child").unwrap()),
+            ends_run: false,
         }
         .into(),
         UndoCompleted {
@@ -358,6 +363,7 @@ pub fn one_of_each() -> Vec<Record> {
         UndoSkipped {
             location: location.clone(),
             run: Some(RunId::new("child").unwrap()),
+            ends_run: false,
         }
         .into(),
         Paused {

@@ -44,6 +44,7 @@ pub fn any_record() -> impl Strategy<Value = Record> {
                 undo: None,
                 sensitive,
                 early: None,
+                no_return: false,
             })
         },
     );

@@ -28,6 +28,7 @@ fn signs(bug: Bug) -> &'static [(u8, &'static str)] {
         Bug::EventLostAtSuspension => &[(29, "waking")],
         Bug::UndoOrderReversed => &[(22, "undoing")],
         Bug::UndoRepeatedAfterCrash => &[(22, "env"), (22, "undoing")],
+        Bug::NoReturnApart => &[(22, "undoing")],
         Bug::RaceLoserPersisted => &[(12, "replaying")],
         Bug::CompletionBeatsCancel => &[(16, "ending")],
         Bug::ChildStartedTwice => &[(17, "children")],

@@ -18,6 +18,8 @@ pub enum How {
     TimesOut,
     /// It fails permanently, and the failure is a result.
     Tried,
+    /// It is the point of no return.
+    NoReturn,
     /// It fails permanently, and the failure is ignored.
     BestEffort,
 }
@@ -156,6 +158,7 @@ pub const PRIMITIVES: &[&str] = &[
     "emit",
     "rollback",
     "no-return",
+    "no-return-step",
     "fail",
     "fail-pass",
     "join",
@@ -179,6 +182,7 @@ impl Op {
                 How::TimesOut => "times-out",
                 How::Tried => "try-step",
                 How::BestEffort => "best-effort",
+                How::NoReturn => "no-return-step",
             },
             Self::Sleep { .. } => "sleep",
             Self::Wait { .. } => "wait",
@@ -271,6 +275,15 @@ fn saga(rng: &mut Rng) -> Vec<Op> {
     };
     let len = rng.within(2..6);
     let mut all: Vec<Op> = (0..len).map(|_| done(rng)).collect();
+    if rng.one_in(2) {
+        let last = done(rng);
+        all.push(Op::Step {
+            how: How::NoReturn,
+            takes_ms: rng.any(&[0, 400, 2_500, 9_000]),
+            failures: rng.any(&[0, 0, 1]),
+        });
+        all.push(last);
+    }
     all.push(Op::Fail);
     all
 }
@@ -378,6 +391,7 @@ fn step(rng: &mut Rng) -> Op {
         How::TimesOut,
         How::Tried,
         How::BestEffort,
+        How::NoReturn,
     ];
     Op::Step {
         how: rng.pick(&hows).copied().unwrap_or(How::Plain),

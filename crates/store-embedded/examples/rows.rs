@@ -173,6 +173,7 @@ impl Bench {
             mark: None,
             parent_identity: None,
             trace: None,
+            no_return: false,
         }));
         commit.run = Some(run.into());
         let nonce = Nonce(self.random());
@@ -207,6 +208,7 @@ impl Bench {
             undo: None,
             sensitive: false,
             early: None,
+            no_return: false,
         }));
         commit
     }

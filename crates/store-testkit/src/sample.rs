@@ -54,6 +54,7 @@ pub fn created() -> Record {
         mark: None,
         parent_identity: None,
         trace: None,
+        no_return: false,
     })
 }
 
@@ -78,6 +79,7 @@ pub fn step(text: &str) -> Record {
         undo: None,
         sensitive: false,
         early: None,
+        no_return: false,
     })
 }
 

@@ -1,10 +1,15 @@
-//! An evening on the channel: three song requests and a raffle, with a success and two refunds. Run
+//! An evening on the channel: three song requests and a raffle arrive at the webhook, with a success and two refunds. Run
 //! it, kill it with `kill -9`, and run it again: it continues where it was, even during a rollback.
 
+use std::future::IntoFuture;
+
 use everstep::{Engine, Handle, WaitError, Workflow, Workflows, millis};
+use everstep_protocol::client::Connection;
 use everstep_song_request::raffle::{Raffle, RaffleInput};
 use everstep_song_request::song::{SongRequest, SongRequestInput};
+use everstep_song_request::webhook::{self, Accepted, Redemption};
 use everstep_song_request::world::{CATALOGUE, World};
+use tokio::net::TcpListener;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -27,42 +32,59 @@ async fn main() -> Result<(), Failure> {
         .start()
         .await?;
 
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let twitch = Connection::to(&format!("http://{}", listener.local_addr()?))?;
+    let serving =
+        tokio::spawn(axum::serve(listener, webhook::routes(engine.clone())).into_future());
+
     let [(first, _), (second, _)] = CATALOGUE;
     println!("\nAda asks for a song:");
     let link = format!("https://open.spotify.com/track/{first}?si=42");
-    show(request(&engine, "redemption-1", "ada", &link).await?).await?;
+    redeem::<SongRequest>(&twitch, &engine, song("redemption-1", "ada", &link)).await?;
 
     println!("\nBob asks for something else:");
     let link = "https://example.com/my-mixtape";
-    show(request(&engine, "redemption-2", "bob", link).await?).await?;
+    redeem::<SongRequest>(&twitch, &engine, song("redemption-2", "bob", link)).await?;
 
     println!("\nCleo asks for a song, but Twitch does not take the points:");
     let link = format!("spotify:track:{second}");
-    show(request(&engine, "redemption-3", "cleo", &link).await?).await?;
+    redeem::<SongRequest>(&twitch, &engine, song("redemption-3", "cleo", &link)).await?;
 
     println!("\nDan rolls for the keyboard:");
-    let input = RaffleInput {
+    let roll = Redemption::Raffle(RaffleInput {
         redemption: "redemption-4".to_owned(),
         viewer: "dan".to_owned(),
-    };
-    show(engine.start::<Raffle>(&input).id("redemption-4").await?).await?;
+    });
+    redeem::<Raffle>(&twitch, &engine, roll).await?;
 
+    serving.abort();
     engine.shutdown().await;
     Ok(())
 }
 
-async fn request(
-    engine: &Engine,
-    redemption: &str,
-    viewer: &str,
-    url: &str,
-) -> Result<Handle<SongRequest>, Failure> {
-    let input = SongRequestInput {
+fn song(redemption: &str, viewer: &str, url: &str) -> Redemption {
+    Redemption::Song(SongRequestInput {
         redemption: redemption.to_owned(),
         viewer: viewer.to_owned(),
         url: url.to_owned(),
-    };
-    Ok(engine.start::<SongRequest>(&input).id(redemption).await?)
+    })
+}
+
+/// Calls the webhook as Twitch does, and shows what becomes of the redemption.
+async fn redeem<W>(
+    twitch: &Connection,
+    engine: &Engine,
+    redemption: Redemption,
+) -> Result<(), Failure>
+where
+    W: Workflow<Output: std::fmt::Debug>,
+{
+    let accepted: Accepted = twitch.post("redemptions", &redemption).await?;
+    let run = engine.run_of::<W>(&accepted.run).await?;
+    if !accepted.created {
+        println!("    (already started; now {})", run.status().await?);
+    }
+    show(run).await
 }
 
 /// Waits for the end of a run and prints it. Some of these sagas are supposed to fail.
@@ -70,9 +92,6 @@ async fn show<W>(run: Handle<W>) -> Result<(), Failure>
 where
     W: Workflow<Output: std::fmt::Debug>,
 {
-    if !run.created() {
-        println!("    (already started; now {})", run.status().await?);
-    }
     match run.wait().await {
         Ok(output) => println!("  completed: {output:?}"),
         Err(WaitError::Failed(failure)) => {

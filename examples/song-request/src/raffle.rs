@@ -11,7 +11,7 @@ use everstep::schemars::{self, JsonSchema};
 use everstep::{Ctx, Error, Result, Workflow};
 use serde::{Deserialize, Serialize};
 
-use crate::redemption;
+use crate::redemption::{self, CALL};
 use crate::world::World;
 
 /// The dice have numbers from 1 to this.
@@ -73,6 +73,8 @@ impl Workflow for Raffle {
             world.delete_roll(&id).await;
             Ok::<_, Error>(())
         })
+        .timeout(CALL)
+        .retry_timeouts()
         .await?;
 
         // The viewer has rolled, so the points are kept in both cases.
@@ -87,6 +89,7 @@ impl Workflow for Raffle {
             self.world.chat(&text).await;
             Ok::<_, Error>(())
         })
+        .timeout(CALL)
         .best_effort()
         .await?;
         Ok(result)

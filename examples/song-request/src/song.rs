@@ -10,12 +10,15 @@
 //! | `write-history` | | never mind |
 //! | `fulfill-redemption` | none: **the point of no return** | rollback |
 //! | `send-chat-confirmation` | | never mind |
+//!
+//! Every call has a timeout, and the run has a deadline ([`redemption::DEADLINE`]): a viewer whose song cannot be queued gets the
+//! points back within ten minutes.
 
 use everstep::schemars::{self, JsonSchema};
 use everstep::{Ctx, Error, Result, Retry, Workflow, millis};
 use serde::{Deserialize, Serialize};
 
-use crate::redemption;
+use crate::redemption::{self, CALL};
 use crate::world::{ServiceError, Track, World};
 
 /// Plays a song that a viewer requested.
@@ -60,6 +63,8 @@ impl Workflow for SongRequest {
 
         let track = ctx
             .step("get-track-info", || self.track_info(&track_id))
+            .timeout(CALL)
+            .retry_timeouts()
             .retry(Retry::exponential(5, millis(500)))
             .await?;
 
@@ -76,6 +81,8 @@ impl Workflow for SongRequest {
             Ok::<_, Error>(())
         })
         .undo_internal()
+        .timeout(CALL)
+        .retry_timeouts()
         .await?;
 
         // Spotify has no idempotency keys: a crash between the call and its record queues the song
@@ -86,12 +93,17 @@ impl Workflow for SongRequest {
             Ok::<_, Error>(track.clone())
         })
         .undo(move |track| take_back(world, track))
+        .timeout(CALL)
+        .retry_timeouts()
+        // The undo makes two calls.
+        .undo_timeout(CALL * 2)
         .await?;
 
         ctx.step("write-history", || async {
             self.world.remember(&track).await;
             Ok::<_, Error>(())
         })
+        .timeout(CALL)
         .best_effort()
         .await?;
 
@@ -103,6 +115,7 @@ impl Workflow for SongRequest {
             self.world.chat(&text).await;
             Ok::<_, Error>(())
         })
+        .timeout(CALL)
         .best_effort()
         .await?;
         Ok(track)

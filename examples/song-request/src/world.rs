@@ -50,6 +50,8 @@ pub struct World {
     refused: Option<String>,
     /// Whether skipping fails.
     no_player: bool,
+    /// Whether Spotify does not answer.
+    stalled: bool,
     state: Arc<Mutex<State>>,
 }
 
@@ -96,6 +98,13 @@ impl World {
         self
     }
 
+    /// Makes Spotify accept calls and never answer them.
+    #[must_use]
+    pub fn stalled(mut self) -> Self {
+        self.stalled = true;
+        self
+    }
+
     /// Makes skipping fail because there is no active player.
     #[must_use]
     pub fn without_player(mut self) -> Self {
@@ -120,6 +129,9 @@ impl World {
     /// Fails if there is no such track.
     pub async fn track(&self, id: &str) -> Result<Track, ServiceError> {
         self.take_time().await;
+        if self.stalled {
+            std::future::pending::<()>().await;
+        }
         let found = CATALOGUE.iter().find(|(known, _)| *known == id);
         let (id, title) = found.ok_or_else(|| ServiceError::NoSuchTrack(id.to_owned()))?;
         Ok(Track {

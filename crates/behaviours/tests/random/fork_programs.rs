@@ -1,11 +1,11 @@
 //! Copies of journals replay: random programs are forked at random operations, and ended and recovered at random
 //! moments. Every copy matches the code, and completed work is not repeated.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep::journal::{Entry, Location};
+use everstep::journal::{Body, Entry, Location, RecordNumber};
 use everstep::testing::{VirtualRuntime, replay_check_function, virtual_time};
 use everstep::{Engine, Options, Payload, RunHandle, RunStatus, Settings, Workflows, secs};
 use everstep_model::{Segment, StreamName};
@@ -126,6 +126,67 @@ fn compare(original: &Journals, end: usize, copy: &Journals) {
     }
 }
 
+/// Checks that the next generation has every event that the run accepted and no wait took, and no more events of the run
+/// to itself than it sent.
+fn compare_events(original: &Journals, next: &Journals) {
+    let received = events(&next.history, |_| true);
+    let taken = taken(&original.journal);
+    let is_open = |entry: &Entry| !taken.contains(&entry.number);
+    for (event, count) in events(&original.journal, is_open) {
+        let kept = received.get(&event).copied().unwrap_or_default();
+        if event.0 != OWN && kept < count {
+            print(&original.journal);
+            eprintln!("the next generation:");
+            print(&next.history);
+            panic!(
+                "{event:?} was accepted {count} times, and is in the next generation {kept} times"
+            );
+        }
+    }
+    let own = received.iter().filter(|((by, ..), _)| by == OWN);
+    let own: usize = own.map(|(_, count)| count).sum();
+    let is_sent =
+        |entry: &&Entry| matches!(&entry.record.body, Body::Sent(sent) if sent.to.as_str() == "r");
+    let sent = next.history.iter().filter(is_sent).count();
+    if own > sent {
+        print(&original.journal);
+        eprintln!("the next generation:");
+        print(&next.history);
+        panic!("the run sent itself {sent} events and received {own}");
+    }
+}
+
+/// The author of events that the run sent to itself.
+const OWN: &str = "run r";
+
+/// Counts events by author, name and payload.
+fn events(
+    journal: &[Entry],
+    is_counted: impl Fn(&Entry) -> bool,
+) -> HashMap<(String, String, String), usize> {
+    let mut counts = HashMap::new();
+    for entry in journal.iter().filter(|entry| is_counted(entry)) {
+        if let Body::Event(event) = &entry.record.body {
+            let by = event.by.clone().unwrap_or_default();
+            let key = (
+                by,
+                event.name.to_string(),
+                event.payload.as_str().to_owned(),
+            );
+            *counts.entry(key).or_default() += 1;
+        }
+    }
+    counts
+}
+
+fn taken(journal: &[Entry]) -> HashSet<RecordNumber> {
+    let waits = journal.iter().filter_map(|entry| match &entry.record.body {
+        Body::WaitCompleted(wait) => Some(wait.events.clone()),
+        _ => None,
+    });
+    waits.flatten().collect()
+}
+
 fn runner() -> TestRunner {
     let cases = std::env::var("EVERSTEP_CASES")
         .ok()
@@ -176,10 +237,11 @@ async fn fork_somewhere(program: Vec<Op>, happenings: Vec<(u16, Happening)>, pic
     run.restart_from(from.to_string()).await.unwrap();
     let next = world.ended(&run).await;
     compare(&original, first, &next);
+    compare_events(&original, &next);
     world.engine.shutdown().await;
 }
 
-// B151
+// B151, B722, B723
 #[test]
 fn a_fork_at_any_operation_of_any_program_replays_and_continues() {
     let strategy = (program(), happenings(false), any::<usize>());
@@ -228,8 +290,11 @@ async fn end_and_recover(program: Vec<Op>, moments: Vec<u16>, verbs: Vec<u8>) {
     let world = World::new().await;
     let run = begin(&world.engine, &program, &[]).await;
     let mut generations = Vec::new();
-    for (moment, verb) in moments.iter().zip(&verbs) {
+    for (number, (moment, verb)) in moments.iter().zip(&verbs).enumerate() {
         tokio::time::sleep(Duration::from_millis(u64::from(*moment))).await;
+        let event = event_name((number % 2) as u8);
+        let payload = Payload::from_value(&(100 + number)).unwrap();
+        let _ = run.send_by_name(event, payload, None).await;
         match verb {
             0 => drop(run.cancel().keep().await.unwrap()),
             1 => drop(run.force_fail("try").await.unwrap()),
@@ -238,8 +303,12 @@ async fn end_and_recover(program: Vec<Op>, moments: Vec<u16>, verbs: Vec<u8>) {
                 run.pause().await.unwrap();
                 run.terminate().await.unwrap();
             }
+            4 => drop(run.cancel().await.unwrap()),
             _ => drop(run.terminate().await.unwrap()),
         }
+        // The run may accept it while it is cancelling.
+        let payload = Payload::from_value(&(200 + number)).unwrap();
+        let _ = run.send_by_name(event, payload, None).await;
         let _ = run.wait_json().await;
         generations.push(world.journals(&run).await);
         run.recover().await.unwrap();
@@ -247,15 +316,16 @@ async fn end_and_recover(program: Vec<Op>, moments: Vec<u16>, verbs: Vec<u8>) {
     generations.push(world.ended(&run).await);
     for pair in generations.windows(2) {
         compare(&pair[0], pair[0].journal.len(), &pair[1]);
+        compare_events(&pair[0], &pair[1]);
     }
     world.engine.shutdown().await;
 }
 
-// B47
+// B47, B722, B723
 #[test]
 fn a_run_ended_at_any_point_is_recovered_with_all_its_results() {
     let moments = proptest::collection::vec(0u16..60, 1..4);
-    let verbs = proptest::collection::vec(0u8..4, 3);
+    let verbs = proptest::collection::vec(0u8..5, 3);
     let strategy = (program(), moments, verbs);
     let outcome = runner().run(&strategy, |(program, moments, verbs)| {
         virtual_time(end_and_recover(program, moments, verbs));

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use everstep::inspect::Overview;
 use everstep::journal::{Body, Entry};
 use everstep::testing::{VirtualRuntime, replay_check_function, virtual_time};
 use everstep::{
@@ -155,6 +156,35 @@ async fn answer(handle: &RunHandle, number: usize) {
     }
 }
 
+/// Checks that a reader that forgets what is over sees the same as one that remembers it.
+// B772
+fn check_forgetting(history: &[Entry]) {
+    let (mut all, mut open) = (Overview::new(), Overview::new());
+    for entry in history {
+        all.fold(entry);
+        open.fold(entry);
+        open.forget_ended_operations();
+        let shown = |overview: &Overview| {
+            let Overview {
+                waits,
+                sleeps,
+                rpcs,
+                children,
+                events,
+                rollback,
+                error,
+                ..
+            } = overview.clone();
+            let status = overview.status();
+            (
+                (status, error, rollback),
+                (waits, sleeps, rpcs, children, events),
+            )
+        };
+        assert_eq!(shown(&open), shown(&all), "after {entry:?}");
+    }
+}
+
 /// Checks everything that must hold for one execution of one program.
 fn check(program: &[Op], ran: &Ran) {
     let (journal, witness, status) = (&ran.journal, &ran.witness, ran.status);
@@ -186,6 +216,7 @@ fn check(program: &[Op], ran: &Ran) {
     check_gaps(journal, &ran.history);
     check_records(&ran.history);
     check_undos(program, &ran.history, witness, ran.crashed);
+    check_forgetting(&ran.history);
 }
 
 /// Checks that exactly the records are missing that the last dropping loop names; the others are unchanged.

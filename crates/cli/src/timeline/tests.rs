@@ -54,6 +54,7 @@ fn completed(result: &str, sensitive: bool) -> Body {
         undo: None,
         sensitive,
         early: None,
+        no_return: false,
     }
     .into()
 }

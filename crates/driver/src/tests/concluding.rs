@@ -40,9 +40,36 @@ fn a_stopped_activation_begins_no_step_and_releases_the_run() {
     shell.call_step("charge");
     shell.driver.settled();
     shell.driver.receive(Message::Stop);
-    assert_eq!(shell.written(), (vec!["step_started"], Then::Release));
+    assert_eq!(shell.written(), (vec![], Then::Release));
     shell.commit();
     assert_eq!(shell.next(), Action::Exit);
+}
+
+// B704
+#[test]
+fn a_stopped_activation_writes_results_but_not_starts_of_steps_that_do_not_begin() {
+    let mut shell = Shell::of_new_run();
+    shell.next();
+    let running = shell.call_step("running");
+    let replay = &mut shell.driver.live().replay;
+    let start = replay.begin_attempt(running).unwrap();
+    shell.driver.settled();
+    shell.driver.receive(Message::Stop);
+    shell.call_step("next");
+    shell.driver.settled();
+    assert_eq!(shell.next(), Action::Wait, "a step is in flight");
+    let replay = &mut shell.driver.live().replay;
+    replay.complete_attempt(running, &start, json("7"));
+    shell.driver.settled();
+    let expected = (vec!["step_started", "step_completed"], Then::Continue);
+    assert_eq!(shell.written(), expected);
+    shell.commit();
+    match shell.next() {
+        Action::Resolve(op, _) => assert_eq!(op, running),
+        other => panic!("{other:?}"),
+    }
+    shell.driver.settled();
+    assert_eq!(shell.written(), (vec![], Then::Release));
 }
 
 #[test]

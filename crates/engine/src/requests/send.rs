@@ -42,8 +42,8 @@ impl SendEvent {
             run: to.clone(),
             name: event.clone(),
             payload: payload.clone(),
-            dedup_id: Some(format!("sent:{}", sender.key())),
-            by: Some(format!("run {}", sender.run)),
+            dedup_id: Some(sender.sent_dedup_id()),
+            by: Some(sender.run.as_author()),
             generation: None,
         })
     }

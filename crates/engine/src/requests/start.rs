@@ -164,6 +164,7 @@ impl Requests {
             mark: None,
             parent_identity: start.parent.as_ref().and_then(|parent| parent.identity),
             trace: start.trace,
+            no_return: false,
         };
         commit.run = Some(list_row(id, Generation::FIRST, &created, now).into());
         let body = created.into();

@@ -96,6 +96,11 @@ impl Handle {
                     *state = State::Done;
                     Poll::Ready(Err(Error::from_failure(*failure).non_retryable()))
                 }
+                Some(Resolution::Forced(forced)) => {
+                    *state = State::Done;
+                    let (location, failure) = *forced;
+                    Poll::Ready(Err(Error::forced(location, failure)))
+                }
                 Some(resolution) => {
                     *state = State::Done;
                     Poll::Ready(Ok(resolution))

@@ -96,6 +96,7 @@ pub struct Step<F, Fut, T> {
     sensitive: bool,
     fenced: bool,
     ephemeral: bool,
+    no_return: bool,
     hooks: RetryHooks,
     undo: UndoSetup,
     work: F,
@@ -118,6 +119,7 @@ impl<F, Fut, T> Step<F, Fut, T> {
             sensitive: false,
             fenced: false,
             ephemeral: false,
+            no_return: false,
             hooks: RetryHooks::default(),
             undo: UndoSetup::default(),
             work,
@@ -170,6 +172,17 @@ impl<F, Fut, T> Step<F, Fut, T> {
         self
     }
 
+    /// Makes the step the point of no return: once it has completed, only undos marked as internal run. The record of its
+    /// result says so, so nothing can come between the two, unlike [`Ctx::no_return`] after the step.
+    ///
+    /// A cancellation, a deadline and a forced failure of the run wait for an attempt that has begun, also if its process
+    /// dies: then the next process repeats the attempt first. The start of each attempt is therefore durable, as with
+    /// [`Self::fenced`].
+    pub fn no_return(mut self) -> Self {
+        self.no_return = true;
+        self
+    }
+
     /// Redacts the result in every view. The code receives the true value.
     pub fn sensitive(mut self) -> Self {
         self.sensitive = true;
@@ -214,6 +227,11 @@ impl<F, Fut, T> Step<F, Fut, T> {
                 "an ephemeral step has no undo: its result may be lost, and the undo needs it",
             ));
         }
+        if self.ephemeral && self.no_return {
+            return Err(invalid(
+                "an ephemeral step is no point of no return: its result may be lost",
+            ));
+        }
         Ok(StepOptions {
             retry: options.retry.unwrap_or_default().policy(),
             timeout: options.timeout.map(whole_millis),
@@ -223,6 +241,7 @@ impl<F, Fut, T> Step<F, Fut, T> {
             ephemeral: self.ephemeral,
             fenced: self.fenced,
             undo,
+            no_return: self.no_return,
         })
     }
 }

@@ -70,7 +70,7 @@ pub use replay_check::{
     Recording, ReplayEnd, ReplayError, ReplayReport, replay_check, replay_check_function,
 };
 pub use simulate::{
-    PlainFunction, Simulated, SimulatedRun, Simulation, SimulationSummary, simulate,
+    Intervention, PlainFunction, Simulated, SimulatedRun, Simulation, SimulationSummary, simulate,
     simulate_function, simulate_in,
 };
 pub use virtual_time::virtual_time;

@@ -12,7 +12,7 @@ use everstep_model::{
     Body, Entry, ErrorCode, Failure, Generation, InvalidName, InvalidRunId, Payload, RunId,
     Timestamp,
 };
-use everstep_store::{BoxFuture, Clock};
+use everstep_store::{BoxFuture, Clock, Store};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -332,5 +332,5 @@ impl Runtime for Still {
 
     fn spawn(&self, _: BoxFuture<'static, ()>) {}
 
-    fn spawn_committer(&self, _: BoxFuture<'static, ()>) {}
+    fn spawn_committer(&self, _: BoxFuture<'static, ()>, _: &dyn Store) {}
 }

@@ -90,6 +90,8 @@ pub struct Overview {
     /// Every operation seen so far.
     pub(super) seen: BTreeMap<Location, Seen>,
     pub(super) undos: UndoFold,
+    /// Whether a rollback has begun that ends the run.
+    pub(super) rolls_back_to_end: bool,
 }
 
 /// An operation, whether open or closed. The first record about a location decides its kind.
@@ -159,8 +161,15 @@ impl Overview {
         if self.undos.ends_pause(body) {
             self.pause = None;
         }
+        if body.passes_no_return() {
+            self.no_return_at.get_or_insert(*time);
+        }
         self.apply(stamp, body);
         self.undos.fold(body);
+        // Code that requested the rollback continues when nothing is left to undo.
+        if !self.rolls_back_to_end && self.ending.is_none() && !self.undos.is_rolling_back() {
+            self.rollback = None;
+        }
     }
 
     fn apply(&mut self, at: Stamp, body: &Body) {
@@ -199,13 +208,13 @@ impl Overview {
             Body::LoopAdvanced(record) => self.loop_advanced(record),
             Body::ChildStarted(record) => self.child_started(at, record),
             Body::Removed(record) => self.removed(&record.location),
-            Body::NoReturn(_) => {
-                self.no_return_at.get_or_insert(at.time);
-            }
             Body::UndoStarted(record) => self.undo_started(at, record),
             Body::UndoCompleted(record) => self.undo_completed(at, record),
             Body::UndoFailed(record) => self.undo_failed(record),
-            Body::UndoSkipped(_) => self.rollback = Some(RollbackView::Between),
+            Body::UndoSkipped(record) => {
+                self.rolls_back_to_end |= record.ends_run;
+                self.rollback = Some(RollbackView::Between);
+            }
             Body::Paused(record) => self.paused(record),
             Body::Diverged(record) => self.diverged = Some((**record).clone()),
             Body::ExecutionRetried(record) => self.execution_retried(record),

@@ -65,6 +65,12 @@ impl Overview {
         self.seen.get(location).map(|seen| seen.first)
     }
 
+    /// Returns whether the run is about to end, so that requests to end it change nothing.
+    #[must_use]
+    pub fn is_ending(&self) -> bool {
+        self.ending.is_some() || self.rolls_back_to_end
+    }
+
     /// Returns the step at a location.
     #[must_use]
     pub fn step(&self, location: &Location) -> Option<&StepView> {

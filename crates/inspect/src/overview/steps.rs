@@ -11,11 +11,13 @@ use super::views::StepView;
 impl Overview {
     pub(super) fn step_started(&mut self, at: Stamp, record: &StepStarted) {
         let is_sensitive = record.options.is_some_and(|options| options.sensitive);
+        let is_no_return = record.options.is_some_and(|options| options.no_return);
         self.change_step(at, &record.location, |step| {
             step.status = StepStatus::Running;
             step.attempts = step.attempts.max(record.attempt);
             step.sensitive |= is_sensitive;
             step.options = step.options.or(record.options);
+            step.no_return |= is_no_return;
             step.start(at.time);
             step.completed_at = None;
             step.next_retry_at = None;
@@ -27,6 +29,7 @@ impl Overview {
             step.attempts = step.attempts.max(record.attempt);
             step.start(record.started_at);
             step.sensitive |= record.sensitive;
+            step.no_return |= record.no_return;
             step.succeed(StepStatus::Completed, &record.result, at.time);
         });
     }

@@ -129,6 +129,7 @@ fn undone_steps_are_marked_and_code_that_goes_forward_ends_the_rollback() {
             location: at("a:0"),
             attempt: 1,
             run: None,
+            ends_run: true,
         });
     assert_eq!(undoing.overview().status(), RunStatus::RollingBack);
     let undone = undoing.with(UndoCompleted {
@@ -142,6 +143,31 @@ fn undone_steps_are_marked_and_code_that_goes_forward_ends_the_rollback() {
         undone.with(started("b:0", 1)).overview().status(),
         RunStatus::Running
     );
+}
+
+// B726
+#[test]
+fn a_rollback_that_the_code_requested_is_over_when_nothing_is_left_to_undo() {
+    let undo = |ends_run| UndoStarted {
+        location: at("a:0"),
+        attempt: 1,
+        run: None,
+        ends_run,
+    };
+    let undone = UndoCompleted {
+        location: at("a:0"),
+        attempt: 1,
+        run: None,
+    };
+    for (ends_run, status) in [(false, RunStatus::Waiting), (true, RunStatus::RollingBack)] {
+        let journal = Journal::created()
+            .with(completed_step("a:0", 1, "1"))
+            .with(waiting("w:0", &["e"]))
+            .with(undo(ends_run))
+            .with(undone.clone());
+        assert_eq!(journal.overview().status(), status);
+        assert_eq!(journal.overview().is_ending(), ends_run);
+    }
 }
 
 #[test]

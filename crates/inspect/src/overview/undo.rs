@@ -9,6 +9,7 @@ use everstep_machine::Subject;
 
 impl Overview {
     pub(super) fn undo_started(&mut self, at: Stamp, record: &UndoStarted) {
+        self.rolls_back_to_end |= record.ends_run;
         self.rollback = Some(if self.is_undone(&record.location, record.run.clone()) {
             RollbackView::Between
         } else {

@@ -21,6 +21,8 @@ pub struct StepView {
     pub result: Option<Payload>,
     /// Whether the result must not be shown.
     pub sensitive: bool,
+    /// Whether the run passes its point of no return when the step completes.
+    pub no_return: bool,
     /// The error of the last attempt; `None` after success.
     pub error: Option<Failure>,
     /// The options that its first attempt recorded, if the journal has them.
@@ -49,6 +51,7 @@ impl StepView {
             attempts: 0,
             result: None,
             sensitive: false,
+            no_return: false,
             error: None,
             options: None,
             first_started_at: None,

@@ -321,6 +321,7 @@ fn an_undo_belongs_to_its_child() {
         location: location.clone(),
         attempt: 1,
         run: None,
+        ends_run: false,
     };
     let done: [Body; 3] = [
         child("ship:0", false).into(),
@@ -344,6 +345,7 @@ fn an_undo_belongs_to_its_step() {
         location: location.clone(),
         attempt: 1,
         run: None,
+        ends_run: false,
     });
     let failed = |retry_at| {
         Body::from(UndoFailed {
@@ -362,6 +364,7 @@ fn an_undo_belongs_to_its_step() {
     let skipped = Body::from(UndoSkipped {
         location: location.clone(),
         run: None,
+        ends_run: false,
     });
     for (bodies, expected) in [
         (vec![undo.clone()], "a:0 step completed undo-running"),

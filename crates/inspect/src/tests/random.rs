@@ -261,6 +261,7 @@ fn rest(draw: &Draw) -> Vec<Body> {
             location: location.clone(),
             attempt,
             run: draw.child.clone(),
+            ends_run: false,
         }
         .into(),
         UndoCompleted {
@@ -280,6 +281,7 @@ fn rest(draw: &Draw) -> Vec<Body> {
         UndoSkipped {
             location: location.clone(),
             run: draw.child.clone(),
+            ends_run: false,
         }
         .into(),
         Paused { reason }.into(),

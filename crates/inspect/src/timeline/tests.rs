@@ -62,6 +62,7 @@ fn undo_started(location: &str, attempt: u32) -> UndoStarted {
         location: at(location),
         attempt,
         run: None,
+        ends_run: false,
     }
 }
 

@@ -179,6 +179,7 @@ fn a_rollback_shows_what_it_undoes() {
         location: at("charge:0"),
         attempt: 1,
         run: None,
+        ends_run: false,
     };
     check(
         [undo.into()],

@@ -3,9 +3,10 @@
 use everstep_model::record::{ForkReason, ResumeRequested};
 use everstep_model::{Body, Entry, Record};
 
+use super::events::LaterEvents;
 use super::kept::Kept;
 use super::plan::{CannotFork, ForkExtent, ForkPlan, Forked};
-use super::{compacted, copy, recover, select};
+use super::{compacted, copy, events, recover, select};
 use crate::undo::UndoFold;
 
 /// Copies a journal as planned.
@@ -33,11 +34,20 @@ pub fn fork(journal: &[Entry], reason: ForkReason, plan: &ForkPlan) -> Result<Fo
             recover::rollback_retried(journal)?
         }
     };
+    let later = later_events(&plan.extent, reason);
+    events::keep(journal, later, &plan.source, &mut kept);
     compacted::name_gone_iterations(journal, &mut kept);
     compacted::keep_time_order(journal, &mut kept);
     let inherited = created.forked_from.as_ref().and_then(|from| from.keys_of);
     let keys_of = keeps_keys.then(|| inherited.unwrap_or(plan.source.1));
-    let mut records = copy::copy(kept, reason, keys_of, plan);
+    let is_recovery = matches!(reason, ForkReason::Recover | ForkReason::RetryRollback);
+    let passed = |entry: &Entry| entry.record.body.passes_no_return();
+    let origin = copy::CopyOrigin {
+        reason,
+        keys_of,
+        no_return: is_recovery && journal.iter().any(passed),
+    };
+    let mut records = copy::copy(kept, origin, plan);
     if is_paused(&records) {
         let by = plan.by.clone();
         records.push(Record {
@@ -49,6 +59,18 @@ pub fn fork(journal: &[Entry], reason: ForkReason, plan: &ForkPlan) -> Result<Fo
         records,
         repeats_undone,
     })
+}
+
+fn later_events(extent: &ForkExtent, reason: ForkReason) -> LaterEvents {
+    match (extent, reason) {
+        (ForkExtent::Beginning(_), _) | (ForkExtent::Before { .. }, ForkReason::Fork) => {
+            LaterEvents::None
+        }
+        (ForkExtent::Before { .. }, _) => LaterEvents::NotTaken,
+        (ForkExtent::End | ForkExtent::Recovered | ForkExtent::RollbackRetried, _) => {
+            LaterEvents::All
+        }
+    }
 }
 
 /// Returns whether a run with this journal would be paused.

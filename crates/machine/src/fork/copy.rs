@@ -11,13 +11,21 @@ use super::moments::Moments;
 use super::plan::{ForkExtent, ForkPlan};
 use crate::undo::Subject;
 
+/// What the first record of a copy says about its original.
+pub(super) struct CopyOrigin {
+    pub(super) reason: ForkReason,
+    pub(super) keys_of: Option<Generation>,
+    /// Whether the run passed its point of no return, even if the copy does not keep that record.
+    pub(super) no_return: bool,
+}
+
 /// Returns the records of the new journal.
-pub(super) fn copy(
-    kept: Vec<Kept>,
-    reason: ForkReason,
-    keys_of: Option<Generation>,
-    plan: &ForkPlan,
-) -> Vec<Record> {
+pub(super) fn copy(kept: Vec<Kept>, origin: CopyOrigin, plan: &ForkPlan) -> Vec<Record> {
+    let CopyOrigin {
+        reason,
+        keys_of,
+        no_return,
+    } = origin;
     let numbers = Numbers::of(&kept);
     let moments = Moments::of(&kept, &numbers);
     let disowned = match reason {
@@ -41,6 +49,7 @@ pub(super) fn copy(
         let Record { mut time, mut body } = kept.record;
         if let Body::Created(created) = &mut body {
             adopt(created, from.clone(), plan);
+            created.no_return = no_return;
             if matches!(plan.extent, ForkExtent::Beginning(_)) {
                 time = plan.now;
             }

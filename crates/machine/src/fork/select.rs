@@ -62,6 +62,7 @@ pub(super) fn before(
             attempts: start.attempt,
             started_at: Some(entry.record.time),
             sensitive: start.options.is_some_and(|options| options.sensitive),
+            no_return: start.options.is_some_and(|options| options.no_return),
         }),
     };
     let edited = Kept {

@@ -54,7 +54,7 @@ fn later_results_of_steps_in_flight_at_the_cut_are_copied() {
         .with(started("a:0", 1))
         .with(started("b:0", 1))
         .with(sleeping("c:0"))
-        .with(event("e"))
+        .with(note("n:0"))
         .with(completed_step("b:0", 1, "2"))
         .with(failed_step("a:0", 1, FailureOutcome::Fatal));
     let kept = copied(&journal, before("c:0"));
@@ -254,6 +254,7 @@ fn a_fork_beside_the_original_undoes_none_of_its_children() {
             location: at("undone:0"),
             attempt: 1,
             run: Some(undoable("undone:0").run),
+            ends_run: false,
         })
         .with(undoable("done:0"))
         .with(child_finished("done:0"))

@@ -3,13 +3,14 @@
 //! Each request is a record, so its position in the journal decides what it affects. A pause stops
 //! the fold; records that arrive meanwhile keep their order. A cancellation resolves open operations
 //! in the order of their calls. Steps in flight end first, because their results are needed to undo
-//! them.
+//! them. While a step that is the point of no return is in flight, requests to end the run wait.
 
 #[cfg(test)]
 mod tests;
 
+use everstep_model::planted::{self, Bug};
 use everstep_model::record::{CancelRequested, FailureOutcome, ForcedFailure, StepFailed};
-use everstep_model::{Body, ErrorCode, Failure, Location, Payload, Timestamp};
+use everstep_model::{Body, Entry, ErrorCode, Failure, Location, Payload, Timestamp};
 
 use super::children;
 use super::context::Context;
@@ -33,6 +34,23 @@ pub(super) fn is_pause_recorded(cx: &Context) -> bool {
     let is_paused = |body: &Body| matches!(body, Body::Paused(_));
     let mut ahead = cx.position.unfolded.iter();
     cx.state.pause == Pause::Paused || ahead.any(|entry| is_paused(&entry.record.body))
+}
+
+/// Returns whether requests to end the run wait, because a step is passing the point of no return. Its effect may have
+/// happened, so nothing may be undone before its end is known.
+pub(super) fn holds_requests(cx: &Context) -> bool {
+    cx.state.is_running()
+        && !planted::is(Bug::NoReturnApart)
+        && cx.operations.steps().any(|(_, _, step)| step.is_passing())
+}
+
+/// Takes the first request that no longer waits.
+#[inline]
+pub(super) fn take_held(cx: &mut Context) -> Option<Entry> {
+    if cx.state.held.is_empty() || holds_requests(cx) {
+        return None;
+    }
+    cx.state.held.pop_front()
 }
 
 /// Cancels the run. The first request counts.
@@ -102,7 +120,8 @@ pub(super) fn resolve_step(
     event_queue: &mut EventQueue,
     cx: &mut Context,
 ) {
-    if let Some((op, _)) = cx.operations.step_at_mut(location) {
+    if let Some((op, step)) = cx.operations.step_at_mut(location) {
+        step.end();
         withdraw(op, event_queue, cx);
         cx.operations.resolve(op, Resolution::Completed(result));
     }
@@ -118,6 +137,9 @@ pub(super) fn force_failure(
     let Some(location) = record.location else {
         return break_off(record.error, rollback, cx);
     };
+    if let Some((_, step)) = cx.operations.step_at_mut(&location) {
+        step.end();
+    }
     let Some((op, operation)) = cx.operations.at(&location) else {
         return;
     };
@@ -129,7 +151,7 @@ pub(super) fn force_failure(
             outcome: FailureOutcome::Fatal,
         })),
         Kind::Sleep { .. } | Kind::Wait { .. } | Kind::Rpc { .. } | Kind::Child(_) => {
-            Resolution::Refused(Box::new(record.error))
+            Resolution::Forced(Box::new((location, record.error)))
         }
         // These wait for nothing but the journal.
         Kind::Race | Kind::Loop | Kind::Removed | Kind::Rollback | Kind::Refused => return,

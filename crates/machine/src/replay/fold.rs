@@ -11,6 +11,7 @@ use super::operations::{EventTaken, Kind, Resolution};
 use super::rollback::is_about_undo;
 use super::state::Phase;
 use super::{branches, children, control, rpcs, steps, waits};
+use crate::undo::requests_end;
 
 /// Folds the records of earlier passes, and returns those of the current pass.
 pub(super) fn earlier_passes(journal: Vec<Entry>, replay: &mut Replay) -> Vec<Entry> {
@@ -63,7 +64,16 @@ pub(super) fn fold(entry: Entry, replay: &mut Replay) -> bool {
         fold_scripted(body, replay);
         return false;
     }
-    match state.phase {
+    if requests_end(body) && control::holds_requests(&replay.context) {
+        replay.context.state.held.push_back(entry);
+        return false;
+    }
+    apply(entry, replay)
+}
+
+/// Applies a record that is not a line of the script. Returns whether the function starts.
+pub(super) fn apply(entry: Entry, replay: &mut Replay) -> bool {
+    match replay.context.state.phase {
         Phase::New => return fold_first(&entry, replay),
         Phase::Backoff => return fold_in_backoff(entry, replay),
         Phase::Running | Phase::Returned => fold_running(entry, replay),

@@ -81,9 +81,10 @@ pub enum Resolution {
     Child(Box<ChildEnd>),
     /// An explicit rollback has ended; the failure is of the undo that stopped it.
     RolledBack(Option<Box<Failure>>),
-    /// The operation was not executed: the run is being cancelled, or an operator made the operation
-    /// fail.
+    /// The operation was not executed, because the run is being cancelled.
     Refused(Box<Failure>),
+    /// An operator made an operation other than a step fail.
+    Forced(Box<(Location, Failure)>),
 }
 
 /// The progress of a step between its call and its result.
@@ -121,6 +122,23 @@ pub(super) struct StepOp {
     pub(super) next_start: NextStart,
     /// Recorded failures; takeovers do not count.
     pub(super) failures: u32,
+    /// The highest attempt whose start is folded.
+    pub(super) begun: u32,
+    /// The highest attempt that has begun and whose end is folded.
+    pub(super) ended: u32,
+}
+
+impl StepOp {
+    /// Notes that no attempt is in flight according to the journal.
+    pub(super) fn end(&mut self) {
+        self.ended = self.begun;
+    }
+
+    /// Returns whether the run may pass its point of no return at any moment: according to the journal an attempt has begun
+    /// and has no known end. A process that died may have executed it.
+    pub(super) fn is_passing(&self) -> bool {
+        self.options.no_return && self.begun > self.ended
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -1,7 +1,9 @@
 //! The state of an execution as a whole: its phase, pause, cancellation, and why it cannot continue.
 
+use std::collections::VecDeque;
+
 use everstep_model::record::CancelRequested;
-use everstep_model::{Body, ErrorCode, Failure, Origin, RunStatus};
+use everstep_model::{Body, Entry, ErrorCode, Failure, Origin, RunStatus};
 
 use super::divergence::Halt;
 use super::operations::Resolution;
@@ -41,6 +43,8 @@ pub(super) struct State {
     pub(super) pause: Pause,
     /// The first request to cancel the run.
     pub(super) cancellation: Option<CancelRequested>,
+    /// Requests to end the run that wait for a step that is passing the point of no return.
+    pub(super) held: VecDeque<Entry>,
     /// The number of operations that were refused because of the cancellation.
     refusals: u32,
     pub(super) halt: Option<Halt>,

@@ -7,7 +7,7 @@ use super::attempts::Attempts;
 use super::children;
 use super::control;
 use super::execution::Replay;
-use super::operations::{Kind, Obsolete, OpId, StepOp, StepPhase};
+use super::operations::{Kind, NextStart, Obsolete, OpId, StepOp, StepPhase};
 use super::outgoing::LeftChild;
 use super::rollback::{Rollback, UndoState};
 use super::state::{Pause, Phase};
@@ -87,12 +87,13 @@ impl<'a> Status<'a> {
     }
 
     /// Returns whether an undo may begin: everything known is folded, the run is not paused, and if
-    /// it ends, the journal fixes its final status.
+    /// it ends, the journal fixes its final status. No step is passing the point of no return.
     pub(super) fn may_undo(self, attempts: Attempts) -> bool {
         let state = &self.0.context.state;
         let has_nothing_pending =
             matches!(state.phase, Phase::Broken(_)) || self.has_nothing_pending();
         attempts.may_begin()
+            && !control::holds_requests(&self.0.context)
             && self.0.context.is_folded()
             && has_nothing_pending
             && state.pause == Pause::No
@@ -107,6 +108,16 @@ impl<'a> Status<'a> {
         let is_runnable = |step: &StepOp| step.phase == StepPhase::Runnable;
         let steps = steps.into_iter().flatten();
         steps.filter_map(move |(op, _, step)| is_runnable(step).then_some(op))
+    }
+
+    /// Returns whether the code called the step at this location and no attempt of it has begun.
+    #[must_use]
+    pub fn is_unbegun(self, location: &Location) -> bool {
+        let mut steps = self.0.context.operations.steps();
+        steps.any(|(_, at, step)| {
+            let is_called = step.next_start == NextStart::Called;
+            at == location && is_called && step.phase == StepPhase::Runnable
+        })
     }
 
     /// Returns the steps with an attempt in flight, or one whose end is not durable yet.

@@ -4,7 +4,7 @@ use everstep_model::planted::{self, Bug};
 use everstep_model::record::{
     FailureOutcome, StepAbandoned, StepCompleted, StepFailed, StepSoFar, StepStarted, TookEffect,
 };
-use everstep_model::{Body, Failure, Location, Name, Payload, StepOptions, Timestamp};
+use everstep_model::{Body, ErrorCode, Failure, Location, Name, Payload, StepOptions, Timestamp};
 
 use super::attempts::Attempts;
 use super::call::Call;
@@ -72,6 +72,8 @@ fn new_step(options: StepOptions, highest: u32, next_start: NextStart) -> StepOp
         highest,
         next_start,
         failures: 0,
+        begun: 0,
+        ended: 0,
     }
 }
 
@@ -97,7 +99,7 @@ impl Replay {
                 options: None,
             });
         }
-        let is_announced = step.options.fenced || self.attempts == Attempts::Announced;
+        let is_announced = step.options.starts_durably() || self.attempts == Attempts::Announced;
         if is_announced && next_start != NextStart::Durable {
             step.phase = StepPhase::Announcing;
             cx.outgoing.require_durable();
@@ -139,6 +141,7 @@ impl Replay {
                     moment: position.here.number,
                 })
             }),
+            no_return: start.options.no_return && !planted::is(Bug::NoReturnApart),
         };
         self.early.note(&completed);
         cx.outgoing.push(completed);
@@ -198,6 +201,7 @@ pub(super) fn abandon(location: Location, step: &StepOp, cx: &mut Context) {
         attempts: step.highest,
         started_at: None,
         sensitive: step.options.sensitive,
+        no_return: step.options.no_return,
     };
     let abandoned = StepAbandoned {
         location,
@@ -210,6 +214,7 @@ pub(super) fn fold_started(record: &StepStarted, cx: &mut Context) {
     let Some((_, step)) = cx.operations.step_at_mut(&record.location) else {
         return;
     };
+    step.begun = step.begun.max(record.attempt);
     if record.attempt > step.highest {
         // Another executor began this attempt.
         step.highest = record.attempt;
@@ -225,7 +230,8 @@ pub(super) fn fold_started(record: &StepStarted, cx: &mut Context) {
 }
 
 pub(super) fn fold_completed(record: StepCompleted, cx: &mut Context) {
-    if let Some((op, _)) = cx.operations.step_at_mut(&record.location) {
+    if let Some((op, step)) = cx.operations.step_at_mut(&record.location) {
+        step.end();
         let resolution = cx
             .state
             .unless_cancelled(|| Resolution::Completed(record.result));
@@ -240,6 +246,11 @@ pub(super) fn fold_failed(record: StepFailed, cx: &mut Context) {
     };
     step.failures += 1;
     step.highest = step.highest.max(record.attempt);
+    // An attempt that timed out may have had its effect; the next one finds out.
+    let is_unknown = record.retry_at.is_some() && record.error.is(ErrorCode::StepTimedOut);
+    if !is_unknown {
+        step.end();
+    }
     if let (Some(retry_at), false) = (record.retry_at, is_cancelled) {
         step.phase = StepPhase::Backoff(retry_at);
         return;

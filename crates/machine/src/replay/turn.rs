@@ -58,6 +58,10 @@ impl Replay {
         if let Some(halt) = &context.state.halt {
             return Some(Turn::Halted(halt.clone()));
         }
+        if let Some(request) = control::take_held(context) {
+            fold::apply(request, self);
+            return None;
+        }
         if let Some((op, resolution)) = self.next_resolution() {
             return Some(Turn::Resolved(op, resolution));
         }

@@ -103,6 +103,12 @@ impl UndoFold {
         !then.is_rolling_back
     }
 
+    /// Returns whether a rollback has begun and something is left to undo.
+    #[must_use]
+    pub fn is_rolling_back(&self) -> bool {
+        self.is_rolling_back
+    }
+
     /// Returns whether this was undone, according to the journal.
     #[must_use]
     pub fn is_undone(&self, what: &Subject) -> bool {

@@ -63,6 +63,7 @@ fn a_rollback_whose_undo_failed_for_good_is_over() {
         location: at("a:0"),
         attempt: 1,
         run: None,
+        ends_run: false,
     };
     let mut one = folded(undoable("a:0"));
     one.fold(&undoing.into());
@@ -82,6 +83,7 @@ fn the_first_request_to_end_outside_of_a_rollback_ends_a_pause() {
             location: at("a:0"),
             attempt: 1,
             run: None,
+            ends_run: false,
         }
         .into(),
     );
@@ -132,6 +134,7 @@ fn done_steps_keep_their_order_until_they_are_undone_or_skipped() {
         &UndoSkipped {
             location: at("b:0"),
             run: None,
+            ends_run: false,
         }
         .into(),
     );

@@ -50,6 +50,9 @@ records! {
         /// The span under which the run was started.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub trace: Option<TraceParent>,
+        /// Whether an earlier generation passed the point of no return, which a recovered run repeats.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub no_return: bool,
     }
 }
 

@@ -96,7 +96,7 @@ pub enum Actor {
 record_kinds! {
     ($)
     Created = 1, "created", Inbox, Outside, run, free, still, (input),
-        [workflow version input tags deadline executionRetries parent by forkedFrom], boxed;
+        [workflow version input tags deadline executionRetries parent by forkedFrom noReturn], boxed;
     Event = 2, "event", Inbox, Outside, run, free, still, (payload), [name payload dedupId by];
     RpcAnswered = 3, "rpc_answered", Inbox, Outside, at, free, still, (answer),
         [id rpcId answer by dedupId], boxed;
@@ -114,7 +114,7 @@ record_kinds! {
 
     StepStarted = 20, "step_started", Executor, Workflow, at, first, forward, (), [stepId attempt options];
     StepCompleted = 21, "step_completed", Executor, Workflow, at, free, still, (result undo),
-        [stepId attempt startedAt result];
+        [stepId attempt startedAt result noReturn];
     StepFailed = 22, "step_failed", Executor, Workflow, at, free, still, (undo),
         [stepId attempt startedAt error outcome retryAt retriesLeft], boxed;
     StepAbandoned = 23, "step_abandoned", Executor, Workflow, at, scripted, still, (), [stepId soFar];
@@ -146,11 +146,11 @@ record_kinds! {
     VersionChosen = 42, "version_chosen", Executor, Workflow, at, scripted, forward, (), [id version];
     Removed = 43, "removed", Executor, Workflow, at, written, forward, (), [id kind];
     NoReturn = 44, "no_return", Executor, Workflow, at, written, forward, (), [id];
-    UndoStarted = 45, "undo_started", Executor, Workflow, at, free, still, (), [stepId attempt run];
+    UndoStarted = 45, "undo_started", Executor, Workflow, at, free, still, (), [stepId attempt run endsRun];
     UndoCompleted = 46, "undo_completed", Executor, Workflow, at, free, still, (), [stepId attempt run];
     UndoFailed = 47, "undo_failed", Executor, Workflow, at, free, still, (),
         [stepId attempt error retryAt run], boxed;
-    UndoSkipped = 48, "undo_skipped", Executor, Engine, at, free, still, (), [stepId run];
+    UndoSkipped = 48, "undo_skipped", Executor, Engine, at, free, still, (), [stepId run endsRun];
     Paused = 49, "paused", Executor, Engine, run, free, still, (), [reason];
     Resumed = 50, "resumed", Executor, Engine, run, free, still, (), [];
     Diverged = 51, "diverged", Executor, Engine, maybe, free, still, (), [id error], boxed;
@@ -167,6 +167,18 @@ record_kinds! {
 }
 
 impl Body {
+    /// Returns whether the run passes its point of no return with this record. A skipped step does not count as done.
+    #[must_use]
+    pub fn passes_no_return(&self) -> bool {
+        match self {
+            Self::NoReturn(_) => true,
+            Self::Created(record) => record.no_return,
+            Self::StepCompleted(record) => record.no_return,
+            Self::StepEdited(record) => record.so_far.is_some_and(|so_far| so_far.no_return),
+            _ => false,
+        }
+    }
+
     /// Returns the final status of the run, if this record ends it.
     #[must_use]
     pub fn terminal(&self) -> Option<RunStatus> {

@@ -53,6 +53,9 @@ records! {
         /// all are moved often.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub early: Option<Box<TookEffect>>,
+        /// Whether the run passes its point of no return with this record.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub no_return: bool,
     }
 }
 
@@ -106,6 +109,10 @@ records! {
         pub started_at: Option<Timestamp>,
         /// Whether views must redact the result.
         pub sensitive: bool,
+    } + {
+        /// Whether the run passes its point of no return when the step completes.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub no_return: bool,
     }
 
     /// The code dropped a step, or stopped waiting for a child, before it had a result.

@@ -23,6 +23,9 @@ records! {
         /// The run, for a child. A location may have several children, one per pass of the function.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub run: Option<RunId>,
+        /// Whether the rollback that begins with this record ends the run, so that its final status is fixed.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub ends_run: bool,
     }
 
     /// A step or child is undone.
@@ -60,5 +63,8 @@ records! {
         /// The run, for a child. A location may have several children, one per pass of the function.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub run: Option<RunId>,
+        /// Whether the rollback that begins with this record ends the run, so that its final status is fixed.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub ends_run: bool,
     }
 }

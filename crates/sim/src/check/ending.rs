@@ -87,7 +87,10 @@ pub(super) fn check_outcomes(journals: &Journals, ledger: &Ledger) -> Vec<Violat
                 let may_fail = has(&program, &|op| {
                     matches!(op, Op::Fail | Op::FailPass | Op::Race(_))
                 });
-                if !is_forced && !may_fail && !is_edited {
+                let is_late = stream
+                    .visible()
+                    .any(|entry| matches!(entry.record.body, Body::DeadlinePassed(_)));
+                if !is_forced && !may_fail && !is_edited && !is_late {
                     report(format!(
                         "it failed, and none of its operations can: {}",
                         end.error

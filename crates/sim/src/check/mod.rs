@@ -27,6 +27,7 @@ mod reading;
 mod removing;
 mod replaying;
 mod restoring;
+mod reviving;
 mod starting;
 mod steps;
 mod undoing;
@@ -66,6 +67,7 @@ pub fn check_all(world: &World) -> Vec<Violation> {
         found.extend(children::check_family(&journals));
         found.extend(starting::check(&journals, &ledger));
         found.extend(events::check_sent(&journals, &ledger));
+        found.extend(reviving::check(&journals));
         found.extend(ending::check_answers(&journals, &ledger));
         found.extend(ending::check_outcomes(&journals, &ledger));
         found.extend(removing::check(&journals, &ledger, world.plan.kept_for));

@@ -37,6 +37,10 @@ struct Undos<'a> {
     /// Whether something was undone that was not done at that time.
     undid_nothing: bool,
     started: BTreeSet<Subject<'a>>,
+    /// Whether the run has passed its point of no return.
+    no_return: bool,
+    /// What was undone after that although its undo is not internal.
+    forbidden: Vec<Subject<'a>>,
     pass: usize,
     /// The start of the executor's last commit, and of the one before.
     commits: (RecordNumber, RecordNumber),
@@ -122,6 +126,10 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
             found.push(stream.violation(22, format!("{what:?} was undone and was never done")));
         }
     }
+    if !undos.forbidden.is_empty() {
+        let what = format!("undone after the point of no return: {:?}", undos.forbidden);
+        found.push(stream.violation(22, what));
+    }
     // A fork does not undo the steps of its original.
     if fork == Some(ForkReason::Fork) {
         return found;
@@ -159,9 +167,14 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
 
 fn undos_of(stream: &Stream) -> Undos<'_> {
     let mut can_be_undone: BTreeMap<Subject<'_>, bool> = BTreeMap::new();
+    // Steps that are the point of no return, by their options, and not by the records that say that it was passed.
+    let mut no_return: BTreeSet<&Location> = BTreeSet::new();
     let mut undos = Undos::default();
-    for entry in &stream.entries {
+    let passed_before = stream.creation().is_some_and(|created| created.no_return);
+    for (index, entry) in stream.entries.iter().enumerate() {
         let number = entry.number;
+        // Copied records may be older than the point of no return.
+        undos.no_return |= passed_before && index >= stream.copied;
         if stream.commits.contains(&number) {
             undos.commits = (number, undos.commits.0);
         }
@@ -171,10 +184,25 @@ fn undos_of(stream: &Stream) -> Undos<'_> {
                 .is_some_and(|is_undoable| *is_undoable)
         };
         match &entry.record.body {
+            Body::NoReturn(_) => undos.no_return = true,
+            Body::StepCompleted(done) => undos.no_return |= no_return.contains(&done.location),
+            Body::StepEdited(done) => undos.no_return |= no_return.contains(&done.location),
+            // The programs have no internal undos.
+            Body::UndoStarted(started) if undos.no_return => {
+                undos
+                    .forbidden
+                    .push((&started.location, started.run.as_ref()));
+            }
+            _ => {}
+        }
+        match &entry.record.body {
             Body::StepStarted(started) => {
                 if let Some(options) = &started.options {
                     let step = (&started.location, None);
                     can_be_undone.insert(step, !options.undo.is_none());
+                    if options.no_return {
+                        no_return.insert(&started.location);
+                    }
                 }
             }
             Body::ChildStarted(started) => {
@@ -212,7 +240,7 @@ fn undos_of(stream: &Stream) -> Undos<'_> {
 mod tests {
     use everstep_model::record::{
         ChildFinished, ChildStarted, ExecutionRetried, Failed, ParentClose, StepStarted,
-        UndoCompleted,
+        UndoCompleted, UndoStarted,
     };
     use everstep_model::{ErrorCode, Failure, Payload, Record, StepOptions, UndoMode};
     use everstep_store_testkit::sample::{location, name, step};
@@ -262,6 +290,32 @@ mod tests {
         assert_eq!(found(&[&a, &b, &not_a, &not_b, &failed()]), [22]);
         assert_eq!(found(&[&a, &not_a, &not_a]), [22, 22]);
         assert_eq!(found(&[&a, &not_b]), [22, 22]);
+    }
+
+    #[test]
+    fn an_undo_after_the_point_of_no_return_is_found() {
+        let passed = || {
+            let options = StepOptions {
+                no_return: true,
+                ..StepOptions::default()
+            };
+            let started = StepStarted {
+                location: location("play:0"),
+                attempt: 1,
+                options: Some(options),
+            };
+            [record(started), step("play")]
+        };
+        let begun = [record(UndoStarted {
+            location: location("a:0"),
+            attempt: 1,
+            run: None,
+            ends_run: true,
+        })];
+        let (a, not_a) = (done("a"), undone("a"));
+        let (passed, failed) = (passed(), failed());
+        assert_eq!(found(&[&a, &passed, &begun, &not_a, &failed]), [22]);
+        assert_eq!(found(&[&a, &begun, &passed, &not_a, &failed]), FINE);
     }
 
     #[test]

@@ -196,7 +196,7 @@ fn may_begin(stream: &Stream, location: &str, how: How, step: &StepContext) -> V
         let what = format!("`{location}` is completed and was started again");
         found.push(stream.violation(8, what));
     }
-    if how == How::Fenced && !is_started {
+    if matches!(how, How::Fenced | How::NoReturn) && !is_started {
         let what = format!("`{location}` started before its start was durable");
         found.push(stream.violation(11, what));
     }

@@ -94,6 +94,7 @@ impl Client {
         let machine = self.machine();
         let key = self.rng.one_in(3).then(|| format!("key-{run}"));
         let is_strict = self.rng.one_in(6);
+        let deadline = self.rng.one_in(5).then(|| self.rng.within(1_000..20_000));
         {
             let mut ledger = self.world.ledger();
             ledger.count_request("start");
@@ -106,6 +107,9 @@ impl Client {
             let mut start = engine.start_by_name(RANDOM, input).id(id);
             if let Some(key) = with_key {
                 start = start.idempotency_key(key);
+            }
+            if let Some(deadline) = deadline {
+                start = start.deadline(Duration::from_millis(deadline));
             }
             if is_strict {
                 start = start.strict();

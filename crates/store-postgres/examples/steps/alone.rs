@@ -91,6 +91,7 @@ fn step(run: &Run, number: &mut u64) -> Commit {
         undo: None,
         sensitive: false,
         early: None,
+        no_return: false,
     };
     commit.records.push(Record {
         time: commit.now,

@@ -1,6 +1,8 @@
 //! Tests of the song request under each possible failure, by the calls made to the services.
 
-use everstep::testing::{Mock, TestEngine, TestEngineBuilder, simulate_in, virtual_time};
+use everstep::testing::{
+    Intervention, JournalView, Mock, TestEngine, TestEngineBuilder, simulate_in, virtual_time,
+};
 use everstep::{Handle, RunStatus, WaitError, Workflows, millis, secs};
 
 use super::*;
@@ -19,11 +21,18 @@ async fn request(test: &TestEngine) -> Handle<SongRequest> {
 
 async fn request_url(test: &TestEngine, url: &str) -> Handle<SongRequest> {
     let input = SongRequestInput {
-        redemption: "r1".into(),
-        viewer: "ada".into(),
         url: url.into(),
+        ..ada()
     };
     test.start::<SongRequest>(&input).id("r1").await.unwrap()
+}
+
+fn ada() -> SongRequestInput {
+    SongRequestInput {
+        redemption: "r1".into(),
+        viewer: "ada".into(),
+        url: format!("spotify:track:{}", CATALOGUE[0].0),
+    }
 }
 
 async fn failure(run: &Handle<SongRequest>) -> String {
@@ -259,6 +268,67 @@ fn a_rollback_goes_on_after_a_crash_in_each_undo() {
 }
 
 #[test]
+fn a_spotify_that_never_answers_is_asked_again_and_then_the_points_are_refunded() {
+    virtual_time(async {
+        let world = World::default().stalled();
+        let test = engine(&world).start().await;
+        let run = request(&test).await;
+        assert!(failure(&run).await.contains("took longer than its timeout"));
+        assert_eq!(test.calls("get-track-info"), 6);
+        assert_eq!(world.effects(), ["twitch: refunded r1"]);
+    });
+}
+
+#[test]
+fn a_request_that_exceeds_its_deadline_is_refunded() {
+    virtual_time(async {
+        let world = World::default().stalled();
+        let test = engine(&world).start().await;
+        let start = test.start::<SongRequest>(&ada()).id("r1");
+        let run = start.deadline(secs(30)).await.unwrap();
+        assert!(failure(&run).await.contains("deadline"));
+        assert_eq!(world.effects(), ["twitch: refunded r1"]);
+    });
+}
+
+/// What is left of a request that ended while it was being fulfilled: nothing is refunded or taken back, and only the internal undo
+/// runs.
+fn fulfilled_and_ended() -> Vec<String> {
+    let mut expected = a_good_evening();
+    expected.pop();
+    expected.push("database: deleted the song of r1".to_owned());
+    expected
+}
+
+#[test]
+fn a_cancellation_and_a_deadline_during_the_fulfilment_refund_nothing() {
+    for is_cancelled in [false, true] {
+        virtual_time(async {
+            // The calls take 4 s each, and the fifth, from 16 s to 20 s, fulfils the redemption.
+            let world = World::slow(secs(4));
+            let mut test = engine(&world).start().await;
+            let start = test.start::<SongRequest>(&ada()).id("r1");
+            let run = match is_cancelled {
+                true => start.await.unwrap(),
+                false => start.deadline(secs(18)).await.unwrap(),
+            };
+            test.advance(secs(18)).await;
+            if is_cancelled {
+                run.cancel().by("a moderator").await.unwrap();
+            }
+            drop(run);
+            // A crash comes on top.
+            test.restart().await;
+            let run = test.run_of::<SongRequest>("r1").await.unwrap();
+            run.wait().await.unwrap_err();
+            assert_eq!(world.effects(), fulfilled_and_ended());
+            let journal = test.journal(&run).await;
+            journal.assert_contains("undo_skipped hold-redemption:0");
+        });
+    }
+}
+
+#[test]
 fn links_and_uris_of_tracks_are_understood_and_nothing_else() {
     let id = CATALOGUE[0].0;
     for url in [
@@ -291,11 +361,7 @@ fn whatever_fails_and_wherever_the_process_dies_the_points_are_settled_once() {
         0..100,
     )
     .id("r1")
-    .input(&SongRequestInput {
-        redemption: "r1".into(),
-        viewer: "ada".into(),
-        url: format!("spotify:track:{}", CATALOGUE[0].0),
-    })
+    .input(&ada())
     .failing_step("get-track-info")
     .failing_step("persist-request")
     .failing_step("add-to-spotify-queue")
@@ -322,4 +388,76 @@ fn whatever_fails_and_wherever_the_process_dies_the_points_are_settled_once() {
         assert!(queued <= 1 + run.crashes() as usize, "{effects:?}");
     });
     assert!(summary.step_failures > 50, "{summary}");
+}
+
+/// Returns the steps with records of this kind, in the order of the journal.
+fn steps(journal: &JournalView, kind: &str) -> Vec<String> {
+    let lines = journal.lines().into_iter();
+    lines
+        .filter_map(|line| Some(line.strip_prefix(kind)?.strip_prefix(' ')?.to_owned()))
+        .collect()
+}
+
+/// Each step is undone at most once, the latest first, and no step other than the internal one after the point of no return.
+fn assert_undone_in_order(journal: &JournalView) {
+    let undone = steps(journal, "undo_completed");
+    let mut expected = steps(journal, "step_completed");
+    expected.reverse();
+    expected.retain(|step| undone.contains(step));
+    assert_eq!(undone, expected);
+    let is_fulfilled =
+        steps(journal, "step_completed").contains(&"fulfill-redemption:0".to_owned());
+    if is_fulfilled {
+        assert!(
+            undone.iter().all(|step| step == "persist-request:0"),
+            "{undone:?}"
+        );
+    }
+}
+
+#[test]
+fn whenever_the_run_is_ended_or_operated_a_fulfilled_redemption_is_never_refunded() {
+    let requests = simulate_in(
+        || World::slow(secs(1)),
+        |world| SongRequest {
+            world: world.clone(),
+        },
+        0..300,
+    )
+    .id("r1")
+    .input(&ada())
+    .slack(secs(15))
+    .deadline(secs(12))
+    .failing_step("add-to-spotify-queue")
+    .failing_step("fulfill-redemption")
+    .failing_step("send-chat-confirmation")
+    .interventions([
+        Intervention::Cancel,
+        Intervention::ForceFail,
+        Intervention::Pause,
+        Intervention::SkipStep,
+        Intervention::FailStep,
+        Intervention::Recover,
+        Intervention::RetryRollback,
+    ]);
+    let summary = requests.check(|run| {
+        let effects = run.world().effects();
+        let fulfilled = count(&effects, "fulfilled");
+        let refunded = count(&effects, "refunded");
+        assert!(fulfilled + refunded <= 1, "{effects:?}");
+        let journal = run.journal();
+        assert_undone_in_order(&journal);
+        let held = steps(&journal, "step_completed").contains(&"hold-redemption:0".to_owned());
+        let skipped = journal.count("step_skipped") + journal.count("forced_failure") > 0;
+        match run.status() {
+            RunStatus::Completed => assert!(skipped || fulfilled == 1, "{effects:?}"),
+            RunStatus::RollbackFailed => panic!("an undo was refused: {effects:?}"),
+            _ if held && fulfilled == 0 => assert_eq!(refunded, 1, "{effects:?}"),
+            _ => {}
+        }
+        let songs = count(&effects, "saved the song") - count(&effects, "deleted the song");
+        let is_kept = run.status() == RunStatus::Completed;
+        assert!(songs == usize::from(is_kept) || skipped, "{effects:?}");
+    });
+    assert!(summary.interventions > 100, "{summary}");
 }

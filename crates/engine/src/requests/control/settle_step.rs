@@ -114,6 +114,7 @@ fn body(
         attempts: step.attempts,
         started_at: step.started_at,
         sensitive: step.sensitive,
+        no_return: step.no_return,
     });
     match settlement.clone() {
         Settlement::Skip(result) => StepSkipped {

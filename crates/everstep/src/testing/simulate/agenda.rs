@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::intervention::Planned;
 use super::observer::OpenRpc;
 use super::plan::{Fault, Plan};
 use super::scenario::Scenario;
@@ -26,6 +27,8 @@ pub(super) enum Task {
         rpc: OpenRpc,
     },
     SetClock(i64),
+    Intervene(Planned),
+    Resume,
     Crash {
         down: Duration,
     },
@@ -86,6 +89,7 @@ impl Agenda {
             Fault::RepeatedAnswers => self.answers_twice = true,
             Fault::Clock { time, error_millis } => self.add(*time, Task::SetClock(*error_millis)),
             Fault::CrashAt { time, down } => self.add(*time, Task::Crash { down: *down }),
+            Fault::Intervention { time, planned } => self.add(*time, Task::Intervene(*planned)),
             Fault::CrashBefore { .. }
             | Fault::CrashAfter { .. }
             | Fault::LateEvent { .. }
@@ -95,7 +99,13 @@ impl Agenda {
         }
     }
 
-    fn add(&mut self, at: Duration, task: Task) {
+    /// Whether operators have not finished.
+    pub(super) fn has_interventions(&self) -> bool {
+        let mut tasks = self.tasks.values();
+        tasks.any(|task| matches!(task, Task::Intervene(_) | Task::Resume))
+    }
+
+    pub(super) fn add(&mut self, at: Duration, task: Task) {
         self.tasks.insert((at, self.added), task);
         self.added += 1;
     }

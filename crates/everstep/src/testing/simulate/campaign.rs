@@ -131,6 +131,9 @@ impl<'a> Campaign<'a> {
                 "nothing was simulated: workflow `{workflow}` does nothing durable, so no crash makes a difference to it"
             ));
         }
+        if !self.scenario.interventions.is_empty() && self.summary.interventions == 0 {
+            return Err("no operator intervened; simulate more seeds".to_owned());
+        }
         let mut events = self.scenario.events.iter().enumerate();
         if let Some((_, event)) = events.find(|(index, _)| !self.events_accepted.contains(index)) {
             return Err(format!(

@@ -40,15 +40,15 @@ impl Case<'_> {
     ) -> Result<ProcessEnd, CaseFailure> {
         loop {
             let now = self.observer.elapsed();
-            let agenda = &mut progress.agenda;
-            agenda.add_rpcs(self.observer.take_rpcs(), self.scenario, now);
+            let rpcs = self.observer.take_rpcs();
+            progress.agenda.add_rpcs(rpcs, self.scenario, now);
             self.check_limits(engine).await?;
-            if self.is_over().await {
+            if self.is_over(progress.agenda.has_interventions()).await {
                 return Ok(ProcessEnd::Over(Box::new(self.final_state(engine).await?)));
             }
-            match agenda.next() {
+            match progress.agenda.next() {
                 Some((slot, Task::Crash { down })) if slot.0 <= now => {
-                    agenda.done(slot);
+                    progress.agenda.done(slot);
                     self.observer.count(|summary| summary.crashes += 1);
                     self.observer.write("   the process crashes");
                     return Ok(ProcessEnd::Crashed(down));
@@ -76,10 +76,11 @@ impl Case<'_> {
     }
 
     /// Whether the observation time is over, or all runs have ended and all effects are delivered.
-    async fn is_over(&self) -> bool {
+    /// An operator may revive a run that has ended.
+    async fn is_over(&self, has_interventions: bool) -> bool {
         let lasting = self.scenario.lasting;
         let is_time = lasting.is_some_and(|lasting| self.observer.elapsed() >= lasting);
-        is_time || self.observer.is_over() && self.is_delivered().await
+        is_time || !has_interventions && self.observer.is_over() && self.is_delivered().await
     }
 
     async fn is_delivered(&self) -> bool {
@@ -103,6 +104,8 @@ impl Case<'_> {
                 self.observer.write(&clock_error(error_millis));
                 Ok(())
             }
+            Task::Intervene(planned) => self.intervene(engine, progress, planned).await,
+            Task::Resume => self.resume(engine).await,
             // The caller handles crashes.
             Task::Crash { .. } => Ok(()),
         }
@@ -111,7 +114,11 @@ impl Case<'_> {
     async fn start(&self, engine: &Engine) -> Result<(), CaseFailure> {
         let input = self.scenario.input.clone();
         let start = engine.start_by_name(&self.scenario.workflow, input);
-        let started = start.id(self.scenario.id.clone()).await;
+        let mut start = start.id(self.scenario.id.clone());
+        if let Some(deadline) = self.scenario.deadline {
+            start = start.deadline(deadline);
+        }
+        let started = start.await;
         started.map(drop).map_err(refused)
     }
 
@@ -268,7 +275,7 @@ impl Case<'_> {
     }
 }
 
-fn refused(error: impl std::fmt::Display) -> CaseFailure {
+pub(super) fn refused(error: impl std::fmt::Display) -> CaseFailure {
     CaseFailure::Refused(error.to_string())
 }
 

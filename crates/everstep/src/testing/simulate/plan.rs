@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use everstep_engine::simulation::{Rng, format_moment};
 
+use super::intervention::{Intervention, Planned};
 use super::scenario::Scenario;
 use super::timeline::clock_error;
 use crate::error::Error;
@@ -53,6 +54,11 @@ pub(super) enum Fault {
     },
     /// No run stays in memory while it waits.
     Eviction,
+    /// An operator intervenes at this time.
+    Intervention {
+        time: Duration,
+        planned: Planned,
+    },
     /// An attempt of a step fails before it does anything.
     StepFails {
         place: String,
@@ -74,6 +80,7 @@ impl Fault {
             | Self::RepeatedAnswers
             | Self::Clock { .. }
             | Self::Eviction
+            | Self::Intervention { .. }
             | Self::StepFails { .. } => {}
         }
         (simpler != *self).then_some(simpler)
@@ -113,6 +120,9 @@ impl Fault {
                 format!("at {} {}", format_moment(*time), clock_error(*error_millis))
             }
             Self::Eviction => "no run stays in memory while it waits".to_owned(),
+            Self::Intervention { time, planned } => {
+                format!("at {} an operator {}", format_moment(*time), planned.what)
+            }
             Self::StepFails { place, for_good } => {
                 let how = if *for_good { " for good" } else { ", once" };
                 format!("step `{place}` fails{how}")
@@ -281,11 +291,33 @@ fn drawn(rng: &mut Rng, scenario: &Scenario, measured: &Measured) -> Vec<Fault> 
         let for_good = rng.one_in(3);
         faults.push(Fault::StepFails { place, for_good });
     }
+    while !scenario.interventions.is_empty() && rng.one_in(2) {
+        faults.push(intervention(rng, scenario, measured));
+    }
     let crashes = 1 + rng.below(3);
     for _ in 0..crashes {
         faults.push(crash(rng, measured, share, crashes));
     }
     faults
+}
+
+/// Draws an intervention during the run, or after its end.
+fn intervention(rng: &mut Rng, scenario: &Scenario, measured: &Measured) -> Fault {
+    let what = rng.pick(&scenario.interventions).copied();
+    Fault::Intervention {
+        time: moment(rng, measured.lasted * 2),
+        planned: Planned {
+            what: what.unwrap_or(Intervention::Cancel),
+            pick: rng.number(),
+            pause: rng.duration(scenario.slack / 3),
+        },
+    }
+}
+
+/// Draws any moment with the same probability.
+fn moment(rng: &mut Rng, longest: Duration) -> Duration {
+    let millis = u64::try_from(longest.as_millis()).unwrap_or(u64::MAX);
+    Duration::from_millis(rng.below(millis.saturating_add(1)))
 }
 
 fn crash(rng: &mut Rng, measured: &Measured, share: Duration, crashes: u64) -> Fault {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use everstep_model::{Name, Payload, PayloadError};
 use serde::Serialize;
 
+use super::intervention::Intervention;
 use crate::declaration::Event;
 use crate::options::Options;
 use crate::testing::mock::{Mock, MockedSteps};
@@ -47,6 +48,10 @@ pub(super) struct Scenario {
     /// The observation time. None observes the run until it ends.
     pub(super) lasting: Option<Duration>,
     pub(super) failing: Failing,
+    /// The deadline of the run.
+    pub(super) deadline: Option<Duration>,
+    /// What operators may do.
+    pub(super) interventions: Vec<Intervention>,
     pub(super) mocks: Vec<(String, Mock)>,
     /// Why the simulation is invalid.
     pub(super) problem: Option<String>,
@@ -64,6 +69,8 @@ impl Scenario {
             slack: SLACK,
             lasting: None,
             failing: Failing::Named(Vec::new()),
+            deadline: None,
+            interventions: Vec::new(),
             mocks: Vec::new(),
             problem: None,
         }

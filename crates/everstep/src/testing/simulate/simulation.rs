@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::campaign::Campaign;
 use super::case::play;
 use super::case_failure::CaseFailure;
+use super::intervention::Intervention;
 use super::journal_check::check_journals;
 use super::plan::Plan;
 use super::run::SimulatedRun;
@@ -149,6 +150,19 @@ impl<W: Simulated, World: 'static> Simulation<W, World> {
         if let Failing::Named(names) = &mut self.scenario.failing {
             names.push(step.to_owned());
         }
+        self
+    }
+
+    /// Starts the run with a deadline. Faults move things, so some runs may exceed it; the assertions must allow for that.
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.scenario.deadline = Some(deadline);
+        self
+    }
+
+    /// Lets operators intervene, depending on the seed: any of these actions, at random moments during the run and after
+    /// its end. The assertions must allow for the ends to which they lead. Journals are those of the latest generation.
+    pub fn interventions(mut self, what: impl IntoIterator<Item = Intervention>) -> Self {
+        self.scenario.interventions.extend(what);
         self
     }
 

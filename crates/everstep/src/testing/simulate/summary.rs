@@ -30,6 +30,8 @@ pub struct SimulationSummary {
     pub evictions: u64,
     /// Attempts of steps that the simulation let fail.
     pub step_failures: u64,
+    /// Actions of operators that were not refused.
+    pub interventions: u64,
     /// The simulated time.
     pub simulated: Duration,
 }
@@ -47,6 +49,7 @@ impl AddAssign<&Self> for SimulationSummary {
         self.clock_jumps += other.clock_jumps;
         self.evictions += other.evictions;
         self.step_failures += other.step_failures;
+        self.interventions += other.interventions;
         self.simulated = self.simulated.saturating_add(other.simulated);
     }
 }
@@ -66,6 +69,7 @@ impl fmt::Display for SimulationSummary {
             (self.clock_jumps, "clock jumps"),
             (self.evictions, "cases without memory"),
             (self.step_failures, "failed attempts"),
+            (self.interventions, "interventions"),
             (hours, "hours simulated"),
         ];
         let mut separator = "";

@@ -159,6 +159,7 @@ fn a_run_paused_in_its_rollback_stays_paused_despite_requests_to_end() {
             location,
             attempt: 1,
             run: None,
+            ends_run: false,
         }
     };
     let forced = ForcedFailure {
@@ -235,6 +236,7 @@ fn a_run_rolls_back_whether_it_was_cancelled_before_or_during_the_rollback() {
         location: at("a:0"),
         attempt: 1,
         run: None,
+        ends_run: false,
     };
     let done = Journal::created().with(completed_step("a:0", 1, "1"));
     let cancelled = done.clone().with(cancel.clone());

@@ -18,7 +18,11 @@ impl Describe for StepStarted {
 impl Describe for StepCompleted {
     fn describe(&self, elapsed: Elapsed) -> Description<'_> {
         let (step, took, attempt) = (&self.location, elapsed.took(), self.attempt);
-        let sentence = format!("Step `{step}` completed{took} (attempt {attempt})");
+        let passed = match self.no_return {
+            true => ", and passed the point of no return",
+            false => "",
+        };
+        let sentence = format!("Step `{step}` completed{took} (attempt {attempt}){passed}");
         let description = Description::new(sentence).outcome(Outcome::Ok);
         description.attempt(attempt).payload(&self.result)
     }

@@ -105,6 +105,7 @@ fn undo_started() -> Body {
         location: at("a:0"),
         attempt: 1,
         run: None,
+        ends_run: true,
     }
     .into()
 }

@@ -198,6 +198,7 @@ fn rolled_back_half() -> Journal {
             location: at("b:0"),
             attempt: 1,
             run: None,
+            ends_run: false,
         })
         .with(UndoCompleted {
             location: at("b:0"),
@@ -270,6 +271,7 @@ fn of_two_children_at_one_location_only_the_failed_undo_is_retried() {
         location: location(),
         attempt,
         run: Some(run.clone()),
+        ends_run: false,
     };
     let journal = two_children("ship:0")
         .with(undo_started(&second, 1))

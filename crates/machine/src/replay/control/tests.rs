@@ -99,6 +99,7 @@ fn rolling_back(then: impl Into<Body>) -> Replay {
             location: at("s:0"),
             attempt: 1,
             run: None,
+            ends_run: false,
         })
         .with(pause())
         .with(then);

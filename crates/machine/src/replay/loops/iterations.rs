@@ -171,17 +171,14 @@ impl Iterations {
         let Some(location) = body.location() else {
             return;
         };
-        match body {
-            Body::NoReturn(_) => {
-                self.no_return.get_or_insert_with(|| location.clone());
+        if body.passes_no_return() {
+            self.no_return.get_or_insert_with(|| location.clone());
+        }
+        if let Body::AttributeSet(record) = body {
+            let name = record.attribute.clone();
+            if let Some(replaced) = self.attributes.insert(name, location.clone()) {
+                self.release(&replaced.scope);
             }
-            Body::AttributeSet(record) => {
-                let name = record.attribute.clone();
-                if let Some(replaced) = self.attributes.insert(name, location.clone()) {
-                    self.release(&replaced.scope);
-                }
-            }
-            _ => {}
         }
         let iteration = match location.scope == Scope::ROOT {
             true => None,

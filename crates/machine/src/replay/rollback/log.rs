@@ -20,7 +20,7 @@ pub(in crate::replay) struct UndoLog {
 impl UndoLog {
     /// Folds a record. Most kinds change nothing here.
     pub(in crate::replay) fn fold(&mut self, body: &Body) {
-        self.no_return |= matches!(body, Body::NoReturn(_));
+        self.no_return |= body.passes_no_return();
         self.fold.fold(body);
     }
 

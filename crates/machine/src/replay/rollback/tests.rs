@@ -1,6 +1,7 @@
 //! The rules of rollback, one by one, on journals written by hand. The tests act as code and executor.
 
 mod calls;
+mod no_return;
 mod own;
 mod undoing;
 
@@ -61,6 +62,7 @@ fn completed(location: &str, result: &str) -> Body {
         undo: None,
         sensitive: false,
         early: None,
+        no_return: false,
     }
     .into()
 }
@@ -90,6 +92,7 @@ fn undo_started(location: &str, attempt: u32) -> Body {
         location,
         attempt,
         run: None,
+        ends_run: false,
     }
     .into()
 }

@@ -50,10 +50,10 @@ impl Rollback {
         let next = log.next_mut()?;
         if is_passed_over {
             next.progress = Progress::Recording;
-            return Some(skipped(&next.what));
+            return Some(skipped(&next.what, true));
         }
         next.progress = Progress::Announcing;
-        Some(started(&next.what, next.highest + 1))
+        Some(started(&next.what, next.highest + 1, true))
     }
 
     /// Takes back [`Self::announce`], whose record was not written.
@@ -79,7 +79,7 @@ impl Rollback {
         let next = self.log.next_mut()?;
         if next.progress == Progress::Due {
             next.highest += 1;
-            outgoing.push(started(&next.what, next.highest));
+            outgoing.push(started(&next.what, next.highest, false));
             if attempts == Attempts::Announced || next.options.fenced {
                 next.progress = Progress::Announcing;
                 outgoing.require_durable();
@@ -102,7 +102,7 @@ impl Rollback {
             .map(|done| done.what.clone())
             .collect();
         for what in passed {
-            outgoing.push_strict(skipped(&what));
+            outgoing.push_strict(skipped(&what, false));
             if let Some(done) = log.fold.done.get_mut(&what) {
                 done.progress = Progress::Recording;
             }
@@ -154,19 +154,21 @@ impl Rollback {
     }
 }
 
-fn started(what: &Subject, attempt: u32) -> Body {
+fn started(what: &Subject, attempt: u32, ends_run: bool) -> Body {
     UndoStarted {
         location: what.location.clone(),
         attempt,
         run: what.child.clone(),
+        ends_run,
     }
     .into()
 }
 
-fn skipped(what: &Subject) -> Body {
+fn skipped(what: &Subject, ends_run: bool) -> Body {
     UndoSkipped {
         location: what.location.clone(),
         run: what.child.clone(),
+        ends_run,
     }
     .into()
 }

@@ -122,6 +122,7 @@ fn recorded_undos_are_not_repeated() {
     let skipped = UndoSkipped {
         location: at("a:0"),
         run: None,
+        ends_run: false,
     };
     for over in [undo_completed("a:0"), skipped.into()] {
         let mut run = with_two([undo_started("a:0", 1), over]);
