@@ -194,9 +194,11 @@ impl Site {
         self.reaches(status, status).await;
     }
 
+    /// Waits until the journal of a run and its row have a status: the row of a run that was claimed is
+    /// `running` before its first step has begun, which a pause would prevent.
     async fn reaches(&self, run: RunStatus, expected: RunStatus) {
         let run = self.engine.run(run.as_str()).await.unwrap();
-        while run.status().await.unwrap() != expected {
+        while of_handle(&run).await != [expected; 4] {
             tokio::task::yield_now().await;
         }
     }

@@ -42,8 +42,8 @@ fn keys_in_a_store_have_the_exit_codes_of_keys_on_a_server() {
         "r",
         "--scope",
         "read",
-        "--reaches",
-        "a",
+        "--streams",
+        "/a",
         "--data",
         data,
     ];
