@@ -39,7 +39,7 @@ impl Core {
     ) -> Result<Self, Unavailable> {
         let node = Arc::new(node);
         let availability = Arc::<StoreAvailability>::default();
-        let timer_queue = Arc::<TimerQueue>::default();
+        let timer_queue = Arc::new(TimerQueue::new(node.runtime.clone()));
         let outbox_queue = Arc::<OutboxQueue>::default();
         let (failures, hook_task) = FailureHooks::new(hooks);
         let committer = Arc::new(Committer::new(node.clone(), availability.clone()));

@@ -43,8 +43,9 @@ async fn end(core: &Core) {
 /// Waits until no run is executing, or the grace period is over.
 async fn drain(core: &Core) {
     let node = &core.parts.node;
-    let end = node.now().after(node.settings.shutdown_grace);
-    while core.parts.resident.executing() > 0 && node.now() < end {
+    let began = node.runtime.elapsed();
+    let is_over = || node.runtime.elapsed() - began >= node.settings.shutdown_grace;
+    while core.parts.resident.executing() > 0 && !is_over() {
         node.runtime.sleep(POLL_INTERVAL).await;
     }
 }

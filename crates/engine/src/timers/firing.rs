@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_model::record::{DeadlinePassed, TimerFired, TimerPurpose};
-use everstep_model::{Body, Record, RpcId, Timestamp};
+use everstep_model::{Body, Record, RpcId, StreamNumber, Timestamp};
 use everstep_store::{
     Commit, DeliverCommit, Guard, Head, InboxLease, Outcome, Refusal, RowKey, RowsCommit,
     StoreError, TimerQuery, TimerRow,
 };
 use futures_util::future::{join_all, select};
 
-use super::queue::TimerQueue;
+use super::queue::{SetBack, TimerQueue};
 use crate::commit::{PostCommit, TimerSink};
 use crate::error::Unavailable;
 use crate::execution::{Dispatcher, Parts};
@@ -21,6 +21,8 @@ use crate::streams::{StreamError, Streams};
 
 /// The number of timers read from the store at once.
 const PAGE: usize = 10_000;
+/// The maximum time between a commit that sets a timer and the call that adds it to the queue.
+const SETTLED_AFTER: Duration = Duration::from_secs(1);
 /// The minimum sleep of the timer task if nothing is due, even with a short horizon.
 const SLEEP_MIN: Duration = Duration::from_secs(1);
 /// The delay before a head is read again from an unavailable store.
@@ -39,6 +41,9 @@ impl TimerTask {
     pub(crate) async fn run(self: Arc<Self>) {
         let node = &self.parts.node;
         while !node.is_closing() {
+            if let Some(set_back) = self.queue.take_set_back() {
+                self.load_earlier(set_back);
+            }
             if let Err(error) = self.load().await {
                 tracing::error!(%error, "cannot read timers");
                 self.queue.set_stale();
@@ -59,7 +64,9 @@ impl TimerTask {
     /// limited.
     fn sleep_duration(&self) -> Duration {
         let left = self.parts.node.now().until(self.wake_at());
-        left.min(self.parts.node.settings.timer_horizon.max(SLEEP_MIN))
+        let left = left.min(self.parts.node.settings.timer_horizon.max(SLEEP_MIN));
+        let earlier = self.queue.earlier_left();
+        earlier.map_or(left, |earlier| left.min(earlier))
     }
 
     /// Returns when the task has something to do. A full queue is not refilled before timers have
@@ -116,6 +123,50 @@ impl TimerTask {
                 return Ok(());
             }
         }
+    }
+
+    /// Reads the timers that were set before the clock was set back and are not in memory, up to the
+    /// number of timers that may be in memory.
+    fn load_earlier(self: &Arc<Self>, set_back: SetBack) {
+        tracing::warn!("the clock was set back, earlier timers fire when their time has passed");
+        let task = self.clone();
+        self.parts.node.spawn(async move {
+            let node = &task.parts.node;
+            while !node.is_closing() {
+                match task.read_earlier(set_back).await {
+                    Ok(timers) => return task.queue.add_earlier(timers, set_back),
+                    Err(error) => tracing::error!(%error, "cannot read timers, retrying"),
+                }
+                node.rest(node.settings.lease_ttl).await;
+            }
+        });
+    }
+
+    async fn read_earlier(&self, set_back: SetBack) -> Result<Vec<TimerRow>, StoreError> {
+        let mut timers: Vec<TimerRow> = Vec::new();
+        let mut after = Some(TimerRow {
+            due: set_back.known_until,
+            stream: StreamNumber(i64::MAX.unsigned_abs()),
+            purpose: TimerPurpose::Expiry,
+            location: None,
+        });
+        while timers.len() < self.timers_max() {
+            let query = TimerQuery {
+                until: Timestamp::from_millis(i64::MAX.unsigned_abs()),
+                after,
+                limit: PAGE,
+            };
+            let page = self.parts.node.store.timers(query).await?;
+            after = page.last().cloned();
+            let is_last = page.len() < PAGE;
+            timers.extend(page);
+            if is_last {
+                break;
+            }
+        }
+        // Until then, timers whose rows were just read are known to have been set afterwards.
+        self.parts.node.rest(SETTLED_AFTER).await;
+        Ok(timers)
     }
 
     /// Fires timers in the given order: their commits are queued one after the other without
@@ -231,10 +282,15 @@ impl TimerTask {
 
     fn firing(&self, timer: &TimerRow, head: &Head) -> DeliverCommit {
         // The clock may have been set back since the timer was due.
-        let now = self.parts.node.now().max(timer.due);
+        let clock = self.parts.node.now();
+        let now = clock.max(timer.due);
         let key = RowKey::Timer(timer.clone());
         let mut commit = DeliverCommit::new(timer.stream, now);
         commit.guards.push(Guard::RowPresent(key.clone()));
+        // Another node may have set the timer, by a clock that was never ahead.
+        if clock < timer.due && self.parts.node.store.describe().spans_processes {
+            commit.guards.push(Guard::NotBefore(timer.due));
+        }
         commit.rows.delete.push(key);
         commit.ready = Some(true);
         let body: Body = match timer.purpose {

@@ -1,7 +1,12 @@
 //! The timers of the near future, in the order in which they are due.
+//!
+//! Timers are due by the wall clock. When it is set back, those that were set before are due by the
+//! monotonic clock instead, so that they fire when their time has passed. A timer that is known by
+//! both clocks fires once, because that deletes its row.
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::Mutex;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use everstep_model::planted::{self, Bug};
 use everstep_model::record::TimerPurpose;
@@ -11,11 +16,32 @@ use tokio::sync::Notify;
 
 use crate::commit::TimerSink;
 use crate::lock::lock;
+use crate::runtime::Runtime;
 
-#[derive(Default)]
+/// How far the wall clock may fall behind the monotonic clock without having been set back.
+const TOLERANCE: Duration = Duration::from_secs(5);
+
 pub(crate) struct TimerQueue {
+    clock: Arc<dyn Runtime>,
     state: Mutex<State>,
     changed: Notify,
+}
+
+/// The wall clock was set back.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct SetBack {
+    /// The time that the wall clock would show, and the monotonic time then.
+    pub(super) expected: Timestamp,
+    elapsed: Duration,
+    /// The timers due up to this time were in memory.
+    pub(super) known_until: Timestamp,
+}
+
+impl SetBack {
+    /// Returns when a timer that was set before is due by the monotonic clock.
+    fn due(self, timer: &TimerRow) -> Duration {
+        self.elapsed + self.expected.until(timer.due)
+    }
 }
 
 #[derive(Default)]
@@ -27,6 +53,16 @@ struct State {
     stale: bool,
     /// Runs that could not be read, and until when their timers are ignored.
     ignored: HashMap<StreamNumber, Timestamp>,
+    /// The time by both clocks when the wall clock was last ahead.
+    seen: Option<(Timestamp, Duration)>,
+    /// Timers that were set before the clock was set back, by their monotonic due time.
+    earlier: BTreeSet<(Duration, TimerRow)>,
+    /// Set until the earlier timers that were not in memory are read.
+    set_back: Option<SetBack>,
+    /// Whether [`TimerQueue::take_set_back`] has returned it.
+    is_taken: bool,
+    /// The timers that were set since then.
+    later: HashSet<TimerRow>,
 }
 
 /// Returns when a timer fires: at its time, never before.
@@ -38,6 +74,12 @@ fn fires_at(timer: &TimerRow) -> Timestamp {
 impl TimerSink for TimerQueue {
     fn timer_set(&self, timer: TimerRow) {
         let mut state = lock(&self.state);
+        if state.compare_clocks(&*self.clock) {
+            self.signal();
+        }
+        if state.set_back.is_some() {
+            state.later.insert(timer.clone());
+        }
         if timer.due > state.loaded_until {
             return;
         }
@@ -50,6 +92,38 @@ impl TimerSink for TimerQueue {
 }
 
 impl TimerQueue {
+    pub(crate) fn new(clock: Arc<dyn Runtime>) -> Self {
+        Self {
+            clock,
+            state: Mutex::default(),
+            changed: Notify::new(),
+        }
+    }
+
+    /// Compares the clocks. If the wall clock was set back, returns that once, so that the caller
+    /// passes the timers that were set before to [`Self::add_earlier`].
+    pub(super) fn take_set_back(&self) -> Option<SetBack> {
+        let mut state = lock(&self.state);
+        state.compare_clocks(&*self.clock);
+        let is_taken = std::mem::replace(&mut state.is_taken, true);
+        state.set_back.filter(|_| !is_taken)
+    }
+
+    /// Adds timers from the store that were set before the clock was set back, unless it was set
+    /// back again.
+    pub(super) fn add_earlier(&self, timers: Vec<TimerRow>, set_back: SetBack) {
+        let mut state = lock(&self.state);
+        if state.set_back != Some(set_back) {
+            return;
+        }
+        state.set_back = None;
+        let later = std::mem::take(&mut state.later);
+        let earlier = timers.into_iter().filter(|timer| !later.contains(timer));
+        let earlier = earlier.map(|timer| (set_back.due(&timer), timer));
+        state.earlier.extend(earlier);
+        self.signal();
+    }
+
     /// Handles the hint that another node set a timer. If it is near and not loaded, the store is
     /// read again.
     pub(crate) fn hint(&self, due: Timestamp) {
@@ -76,6 +150,10 @@ impl TimerQueue {
     pub(super) fn take_due(&self, now: Timestamp) -> Vec<TimerRow> {
         let mut state = lock(&self.state);
         let mut due = Vec::new();
+        let elapsed = self.clock.elapsed();
+        while state.earlier.first().is_some_and(|(at, _)| *at <= elapsed) {
+            due.extend(state.earlier.pop_first().map(|(_, timer)| timer));
+        }
         while state
             .near
             .first()
@@ -126,6 +204,13 @@ impl TimerQueue {
         lock(&self.state).near.first().map(fires_at)
     }
 
+    /// Returns the time until the next timer that was set before the clock was set back.
+    pub(super) fn earlier_left(&self) -> Option<Duration> {
+        let state = lock(&self.state);
+        let (due, _) = state.earlier.first()?;
+        Some(due.saturating_sub(self.clock.elapsed()))
+    }
+
     pub(crate) fn len(&self) -> usize {
         lock(&self.state).near.len()
     }
@@ -141,6 +226,41 @@ impl TimerQueue {
 }
 
 impl State {
+    /// Compares the clocks. If the wall clock was set back, the timers in memory are due by the
+    /// monotonic clock from now on. Returns whether that is so.
+    fn compare_clocks(&mut self, clock: &dyn Runtime) -> bool {
+        let (now, elapsed) = (clock.now(), clock.elapsed());
+        let Some((at, since)) = self.seen else {
+            self.seen = Some((now, elapsed));
+            return false;
+        };
+        // Rounded down, so that no timer is early.
+        let passed = elapsed.saturating_sub(since).as_millis();
+        let passed = u64::try_from(passed).unwrap_or(u64::MAX);
+        let expected = Timestamp::from_millis(at.as_millis().saturating_add(passed));
+        if expected <= now {
+            self.seen = Some((now, elapsed));
+            return false;
+        }
+        if now.until(expected) <= TOLERANCE {
+            return false;
+        }
+        self.seen = Some((now, elapsed));
+        let set_back = SetBack {
+            expected,
+            elapsed,
+            known_until: self.loaded_until,
+        };
+        let near = std::mem::take(&mut self.near).into_iter();
+        let earlier = near.map(|timer| (set_back.due(&timer), timer));
+        self.earlier.extend(earlier);
+        (self.set_back, self.is_taken) = (Some(set_back), false);
+        self.later.clear();
+        self.loaded_until = Timestamp::default();
+        self.stale = true;
+        true
+    }
+
     /// Returns whether a timer is due at exactly this time.
     fn has_due_at(&self, due: Timestamp) -> bool {
         let first = TimerRow {
@@ -156,7 +276,10 @@ impl State {
 
 #[cfg(test)]
 mod tests {
+    use everstep_store::Clock;
+
     use super::*;
+    use crate::simulation::VirtualRuntime;
 
     fn timer(stream: u64, due: u64) -> TimerRow {
         TimerRow {
@@ -167,10 +290,33 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_timers_of_an_ignored_run_are_loaded_only_afterwards() {
+    fn queue() -> (TimerQueue, Arc<VirtualRuntime>) {
+        let clock = Arc::new(VirtualRuntime::new(0));
+        (TimerQueue::new(clock.clone()), clock)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_timer_that_is_set_while_earlier_ones_are_read_is_not_taken_for_one() {
+        let (queue, clock) = queue();
+        let base = clock.now().as_millis();
+        let hour = Duration::from_secs(3_600);
+        assert_eq!(queue.take_set_back(), None);
+        clock.set_clock_error(-3_600_000);
+        let set_back = queue.take_set_back().unwrap();
+        let (earlier, later) = (timer(1, base + 7_200_000), timer(2, base + 7_200_000));
+        queue.timer_set(later.clone());
+        queue.add_earlier(vec![earlier.clone(), later], set_back);
+        assert_eq!(queue.take_set_back(), None);
+        assert_eq!(queue.earlier_left(), Some(2 * hour));
+        tokio::time::advance(2 * hour).await;
+        assert_eq!(queue.take_due(clock.now()), [earlier]);
+        assert_eq!(queue.earlier_left(), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_timers_of_an_ignored_run_are_loaded_only_afterwards() {
         let at = Timestamp::from_millis;
-        let (queue, read) = (TimerQueue::default(), [timer(1, 5), timer(2, 6)]);
+        let (queue, read) = (queue().0, [timer(1, 5), timer(2, 6)]);
         queue.ignore_until(StreamNumber(1), at(100));
         for (now, expected) in [(10, &read[1..]), (99, &read[1..]), (100, &read[..])] {
             queue.load(read.to_vec(), at(now), 10);

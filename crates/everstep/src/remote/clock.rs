@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use everstep_engine::Runtime;
 use everstep_model::Timestamp;
-use everstep_store::{BoxFuture, Clock};
+use everstep_store::{BoxFuture, Clock, Store};
 
 /// A worker's runtime with the server's clock.
 pub(super) struct ServerClock {
@@ -74,8 +74,8 @@ impl Runtime for ServerClock {
         self.local.spawn(task);
     }
 
-    fn spawn_committer(&self, task: BoxFuture<'static, ()>) {
-        self.local.spawn_committer(task);
+    fn spawn_committer(&self, task: BoxFuture<'static, ()>, store: &dyn Store) {
+        self.local.spawn_committer(task, store);
     }
 
     fn elapsed(&self) -> Duration {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use everstep_model::{NodeId, Timestamp};
 
+use super::clock::true_time;
 use crate::executor::{Executor, Group};
 
 /// A process of a node or a worker.
@@ -16,8 +17,8 @@ pub(crate) struct Process {
     pub(crate) group: Group,
     /// The error of its clock in milliseconds; shared by all processes of a machine.
     pub(super) offset: Arc<AtomicI64>,
-    /// The latest time its clock has shown, in milliseconds.
-    pub(super) shown: Arc<AtomicU64>,
+    /// The largest error that its clock has shown, in milliseconds.
+    pub(super) ahead: Arc<AtomicI64>,
     pub(super) cut_off_until: Arc<AtomicU64>,
     /// The retired node ids. An engine that failed to start has retired; the next attempt uses
     /// another id.
@@ -32,7 +33,7 @@ impl Process {
             name,
             group,
             offset: Arc::default(),
-            shown: Arc::default(),
+            ahead: Arc::new(AtomicI64::new(i64::MIN)),
             cut_off_until: Arc::default(),
             retired: Mutex::default(),
             node: AtomicU64::new(0),
@@ -47,9 +48,11 @@ impl Process {
         executor.now() < self.cut_off_until.load(Ordering::Relaxed)
     }
 
-    /// Returns the latest time that its clock has shown.
-    pub(crate) fn clock_shown(&self) -> Timestamp {
-        Timestamp::from_millis(self.shown.load(Ordering::Relaxed))
+    /// Returns the time that its clock would show if it had never been set back.
+    pub(crate) fn clock_shown(&self, executor: &Executor) -> Timestamp {
+        let ahead = self.ahead.load(Ordering::Relaxed);
+        let time = true_time(executor.now()).as_millis();
+        Timestamp::from_millis(time.saturating_add_signed(ahead))
     }
 
     pub(crate) fn has_retired(&self, node: Option<NodeId>) -> bool {

@@ -21,8 +21,8 @@ pub(super) struct NodeRuntime {
     group: Group,
     /// The error of the clock in milliseconds; shared by all processes of a machine.
     offset: Arc<AtomicI64>,
-    /// The latest time the clock has shown, in milliseconds.
-    shown: Arc<AtomicU64>,
+    /// The largest error that the clock has shown, in milliseconds.
+    ahead: Arc<AtomicI64>,
     draws: AtomicU64,
 }
 
@@ -32,7 +32,7 @@ impl NodeRuntime {
             executor,
             group: process.group,
             offset: process.offset.clone(),
-            shown: process.shown.clone(),
+            ahead: process.ahead.clone(),
             draws: AtomicU64::new(seed),
         }
     }
@@ -43,7 +43,7 @@ impl Clock for NodeRuntime {
         let offset = self.offset.load(Ordering::Relaxed);
         let time = true_time(self.executor.now()).as_millis();
         let time = time.saturating_add_signed(offset);
-        self.shown.fetch_max(time, Ordering::Relaxed);
+        self.ahead.fetch_max(offset, Ordering::Relaxed);
         Timestamp::from_millis(time)
     }
 }

@@ -245,7 +245,7 @@ impl SimStore {
             self.world.violated(Violation::of(6, what));
         }
         let taken = self.world.store.when_sent(&batch);
-        let shown = process.clock_shown();
+        let shown = process.clock_shown(&self.world.executor);
         let loses_claim = is_claim(&batch) && self.world.strikes(FaultKind::ClaimForgotten, 3_000);
         Arc::new(move |world| {
             if loses_claim && let Some(granted) = grant_lost_claim(world, &process, &batch) {

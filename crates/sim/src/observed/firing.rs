@@ -52,8 +52,9 @@ pub(super) fn check(stream: &Stream, commit: &Commit) -> Vec<Violation> {
     found
 }
 
-/// Invariant 19 by the clock of the sender: a batch fires no timer that is due after the latest
-/// time the clock had shown when the batch was sent. The time inside the commit proves nothing.
+/// Invariant 19 by the clock of the sender: a batch fires no timer that is due after the time that the
+/// clock would have shown when the batch was sent if it had never been set back. The time inside the
+/// commit proves nothing.
 pub(crate) fn check_clock(
     batch: &[Commit],
     outcomes: &[Outcome],
