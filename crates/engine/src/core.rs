@@ -6,7 +6,9 @@ use tokio::sync::OnceCell;
 
 use crate::commit::{Committer, PostCommitSink, StoreAvailability};
 use crate::error::Unavailable;
-use crate::execution::{Dispatcher, NodeLease, Parts, Recovery, ResidentRuns, evict_idle};
+use crate::execution::{
+    Dispatcher, NodeLease, Parts, Probations, Recovery, ResidentRuns, evict_idle,
+};
 use crate::node::Node;
 use crate::observers::{FailureHook, FailureHooks, Watchers};
 use crate::outbox::{Deliverer, OutboxPump, OutboxQueue};
@@ -90,6 +92,7 @@ impl Core {
         let dispatcher = Arc::new(Dispatcher {
             parts: parts.clone(),
             outbox: outbox_queue.clone(),
+            probations: Probations::default(),
         });
         let requests = Arc::new(Requests {
             parts: parts.clone(),

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use everstep_inspect::Why;
 use everstep_model::{
-    Control, Entry, Generation, Location, Record, RecordNumber, RpcId, RunId, StreamNumber, limits,
+    Body, Control, Entry, Generation, Location, Record, RecordNumber, RpcId, RunId, StreamNumber,
+    limits,
 };
 use everstep_store::{
     Bus, Count, ListPage, ListQuery, RpcRow, RunRow, Store, StoreError, Subscription,
@@ -163,6 +164,15 @@ impl Engine {
         journal.map(|(_, journal)| journal)
     }
 
+    /// Returns the first record of a run for which `is_wanted` holds.
+    pub async fn find_record(
+        &self,
+        run: &RunId,
+        is_wanted: impl FnMut(&Body) -> bool,
+    ) -> Result<Option<Entry>, ReadError> {
+        self.core.requests.find_record(run, is_wanted).await
+    }
+
     /// Returns why a generation of a run, by default the latest, makes no progress.
     pub async fn why(&self, run: &RunId, generation: Option<Generation>) -> Result<Why, ReadError> {
         self.core.requests.why(run, generation).await
@@ -315,7 +325,8 @@ impl Engine {
         }
     }
 
-    /// Returns a run that has ended. `None` if it was deleted since.
+    /// Returns a run that has ended. `None` if it was deleted since, or its journal is too large for
+    /// this node.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -325,8 +336,8 @@ impl Engine {
         let Some((run, generation)) = head.and_then(|head| head.name.run()) else {
             return Ok(None);
         };
-        let journal = node.read_journal(stream, RecordNumber(0)).await?;
-        Ok(Some(EndedRun {
+        let journal = node.read_whole(stream).await?;
+        Ok(journal.map(|journal| EndedRun {
             run,
             generation,
             journal,

@@ -12,7 +12,7 @@
 //!
 //! ```text
 //! error, lock, roles, retention, settings, runtime, tasks, stats
-//! node, runs            store, bus, settings and tasks of this node; how runs are found and read
+//! node, runs, journals  store, bus, settings and tasks of this node; how runs are found and read
 //! observers             watchers, emissions, ended runs, failure hooks
 //! commit                committer, projection, side effects of durable commits
 //! workers               registry, catalog, checks of payloads
@@ -33,6 +33,7 @@ mod engine;
 mod error;
 mod execution;
 mod hints;
+mod journals;
 mod lock;
 mod node;
 mod observers;
@@ -55,9 +56,9 @@ mod workers;
 pub use commit::Grouping;
 pub use engine::{Engine, EngineParts};
 pub use error::{
-    AnswerError, CodedError, ControlError, EventNotAccepted, InvalidOptions, OfferError,
-    OpenRpcError, OtherFork, OtherGeneration, OtherWorkflow, ReadError, RpcNotOpen, RunExists,
-    RunFinished, SchemaMismatch, SendError, StartError, TooManyEvents, Unavailable,
+    AnswerError, CodedError, ControlError, EventNotAccepted, InvalidOptions, JournalTooLarge,
+    OfferError, OpenRpcError, OtherFork, OtherGeneration, OtherWorkflow, ReadError, RpcNotOpen,
+    RunExists, RunFinished, SchemaMismatch, SendError, StartError, TooManyEvents, Unavailable,
     UnknownGeneration, UnknownOperation, UnknownRun, UnknownWorkflow, UnreadableJournal,
     WrongState,
 };

@@ -1,22 +1,15 @@
-//! Reads runs from the store: the generation that a request is about, and journals.
+//! Reads runs from the store: the generation that a request is about, and its effects.
 
-use everstep_model::{Entry, Generation, Record, RecordNumber, RunId, StreamName, StreamNumber};
-use everstep_store::{
-    Head, OutboxRow, Page, ReadRequest, Row, RowKey, RunRow, StoreError, StreamRef,
-};
+use everstep_model::{Generation, RunId, StreamName, StreamNumber};
+use everstep_store::{Head, OutboxRow, Row, RowKey, RunRow, StoreError, StreamRef};
 
 use crate::error::{OtherGeneration, ReadError, UnknownGeneration, UnknownRun};
 use crate::node::Node;
 
-/// The number of records read from the store at once.
-const READ_PAGE: usize = 10_000;
 /// The number of effects read from the store at once.
 const OUTBOX_PAGE: usize = 1_000;
 /// The number of effects of a run read from the store at once. Few runs have more.
 const OUTBOX_OF_RUN_PAGE: usize = 64;
-/// The number of records of a journal for which memory is reserved before they are read. Loops may
-/// have dropped many of them.
-const RESERVED_MAX: usize = 500_000;
 
 impl Node {
     pub(crate) async fn head(&self, stream: StreamNumber) -> Result<Option<Head>, StoreError> {
@@ -91,74 +84,6 @@ impl Node {
                 Err(OtherGeneration { run, meant, latest }.into())
             }
             Some(_) | None => Ok((head, row)),
-        }
-    }
-
-    /// Reads about `limit` records. `None` if the stream does not exist.
-    pub(crate) async fn read(
-        &self,
-        stream: StreamNumber,
-        from: RecordNumber,
-        limit: usize,
-    ) -> Result<Option<Page>, StoreError> {
-        let bytes = usize::MAX;
-        let request = ReadRequest {
-            stream,
-            from,
-            limit,
-            bytes,
-        };
-        self.store.read(request).await
-    }
-
-    pub(crate) async fn first_record(
-        &self,
-        stream: StreamNumber,
-    ) -> Result<Option<Entry>, StoreError> {
-        let page = self.read(stream, RecordNumber(0), 1).await?;
-        Ok(page.and_then(|page| page.entries.into_iter().next()))
-    }
-
-    /// Returns the last record of a stream. `None` if the stream was deleted.
-    pub(crate) async fn last_record(&self, head: &Head) -> Result<Option<Record>, StoreError> {
-        let last = RecordNumber(head.next.0.saturating_sub(1));
-        let entry = self.read_journal(head.number, last).await?.pop();
-        Ok(entry.map(|entry| entry.record))
-    }
-
-    /// Reads a journal from a record on to its end.
-    pub(crate) async fn read_journal(
-        &self,
-        stream: StreamNumber,
-        mut from: RecordNumber,
-    ) -> Result<Vec<Entry>, StoreError> {
-        let mut entries = Vec::new();
-        loop {
-            let Some(page) = self.read(stream, from, READ_PAGE).await? else {
-                return Ok(entries);
-            };
-            let Some(last) = page.entries.last() else {
-                return Ok(entries);
-            };
-            from = last.number.plus(1);
-            let at_end = from >= page.end;
-            if entries.is_empty() {
-                entries = page.entries;
-                if !at_end {
-                    // Growing step by step would copy a long journal repeatedly.
-                    let left = page.end.0.saturating_sub(from.0);
-                    let left = usize::try_from(left).unwrap_or(usize::MAX);
-                    entries.reserve_exact(left.min(RESERVED_MAX));
-                }
-            } else {
-                entries.extend(page.entries);
-            }
-            if at_end {
-                if entries.capacity() > 2 * entries.len() {
-                    entries.shrink_to_fit();
-                }
-                return Ok(entries);
-            }
         }
     }
 

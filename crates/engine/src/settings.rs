@@ -9,6 +9,7 @@ use crate::roles::Roles;
 
 /// Settings of an engine.
 #[derive(Clone, Debug)]
+// Large type: one field for each setting.
 pub struct Settings {
     /// The roles of this node. If it does not have all roles, other nodes on the same store must
     /// have the rest.
@@ -36,6 +37,9 @@ pub struct Settings {
     pub lazy_flush: Duration,
     /// The number of records above which a journal causes a warning that replay is slow.
     pub journal_records_warn: u64,
+    /// The approximate number of bytes of a journal above which this node does not execute or copy a
+    /// run, because that would use up its memory. Such a run is paused.
+    pub journal_bytes_max: u64,
     /// The feeds that this engine writes. All nodes on a store must have the same.
     pub feeds: Vec<RecordFeed>,
     /// The approximate number of records that a feed keeps.
@@ -59,6 +63,7 @@ impl Default for Settings {
             shutdown_grace: Duration::from_secs(10),
             lazy_flush: Duration::from_millis(5),
             journal_records_warn: limits::JOURNAL_RECORDS_WARN,
+            journal_bytes_max: limits::JOURNAL_BYTES_MAX,
             feeds: Vec::new(),
             feed_records_max: 1_000_000,
             development: false,

@@ -234,6 +234,13 @@ impl EngineBuilder {
         self
     }
 
+    /// Sets the approximate number of bytes of a journal above which this node does not execute or copy a run, because that
+    /// would use up its memory. Such a run is paused with the code `journal_too_large`, and other runs go on. The default is 1 GiB.
+    pub fn journal_bytes_max(mut self, bytes: u64) -> Self {
+        self.settings.journal_bytes_max = bytes;
+        self
+    }
+
     /// Sets the roles of this node. The default is all of them. If a node has only some roles, other nodes on the same store
     /// must have the rest.
     ///

@@ -37,6 +37,8 @@ pub enum Source {
     /// A join or race.
     Branches(BranchesFailure),
     Child(ChildFailure),
+    /// An operation other than a step that an operator made fail.
+    Forced(Location),
 }
 
 /// The failure of a child that did not complete.
@@ -178,6 +180,7 @@ impl Error {
             Some(Source::Step(step)) => vec![step.location.clone()],
             Some(Source::Branches(branches)) => branches.causes.clone(),
             Some(Source::Child(child)) => vec![child.location.clone()],
+            Some(Source::Forced(location)) => vec![location.clone()],
             None => Vec::new(),
         }
     }
@@ -219,6 +222,11 @@ impl Error {
         let message = format!("child `{run}` of workflow `{workflow}` {end}");
         let failure = Failure::new(ErrorCode::ChildFailed, message).caused_by(child.error.clone());
         Self::with_source(failure, FailureClass::Fatal, Some(Source::Child(child)))
+    }
+
+    /// The error of an operation that an operator made fail.
+    pub(crate) fn forced(location: Location, failure: Failure) -> Self {
+        Self::with_source(failure, FailureClass::Fatal, Some(Source::Forced(location)))
     }
 
     /// The error of a join or race with failed branches.

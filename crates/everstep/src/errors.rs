@@ -5,10 +5,11 @@
 
 pub use everstep_engine::{
     AnswerError as AnswerRejection, CodedError, ControlError as ControlRejection, EventNotAccepted,
-    InvalidOptions, OtherFork, OtherGeneration, OtherWorkflow, ReadError as ReadRejection,
-    RpcNotOpen, RunExists, RunFinished, SchemaMismatch, SendError as SendRejection,
-    StartError as StartRejection, TooManyEvents, Unavailable, UnknownGeneration, UnknownOperation,
-    UnknownRun, UnknownWorkflow, UnreadableJournal, WrongState,
+    InvalidOptions, JournalTooLarge, OtherFork, OtherGeneration, OtherWorkflow,
+    ReadError as ReadRejection, RpcNotOpen, RunExists, RunFinished, SchemaMismatch,
+    SendError as SendRejection, StartError as StartRejection, TooManyEvents, Unavailable,
+    UnknownGeneration, UnknownOperation, UnknownRun, UnknownWorkflow, UnreadableJournal,
+    WrongState,
 };
 use everstep_model::ErrorCode;
 pub use everstep_model::{InvalidDuration, InvalidName, InvalidRunId, PayloadError};
@@ -61,6 +62,7 @@ coded! {
     InvalidName,
     InvalidOptions,
     InvalidRunId,
+    JournalTooLarge,
     NextRpcError,
     OpenError,
     OtherFork,

@@ -103,6 +103,8 @@ crate::words! {
         StoreUnsafe = "store_unsafe",
         /// A journal contains records that this version does not know.
         JournalNewer = "journal_newer",
+        /// The journal of the run is too large for the memory of this node.
+        JournalTooLarge = "journal_too_large",
         /// Another executor holds the run.
         Fenced = "fenced",
         /// The engine is shutting down.

@@ -87,6 +87,7 @@ statuses! {
         Self::UnknownRun(_) | Self::UnknownOperation(_) => StatusCode::NOT_FOUND,
         Self::WrongState(_) | Self::OtherFork(_) => StatusCode::CONFLICT,
         Self::Journal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        Self::TooLarge(_) => StatusCode::INSUFFICIENT_STORAGE,
     }
 }
 

@@ -34,8 +34,8 @@ pub use error::StoreError;
 pub use head::{Head, Owner};
 pub use intercept::{Answer, Call, Intercept};
 pub use judge::{
-    JudgeContext, Verdict, judge_append, judge_create, judge_deliver, judge_removal, judge_rows,
-    judge_superseded, status_once_taken,
+    JudgeContext, UNPROVEN_MAX, Verdict, judge_append, judge_create, judge_deliver, judge_removal,
+    judge_rows, judge_superseded, status_once_taken,
 };
 pub use list::{Count, Cursor, InvalidCursor, ListPage, ListQuery, RunRow};
 pub use memory::MemoryStore;

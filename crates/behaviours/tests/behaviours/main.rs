@@ -36,6 +36,7 @@ mod forking;
 mod importing;
 mod interfaces;
 mod joins;
+mod large_journals;
 mod listing;
 mod log;
 mod loop_takeover;

@@ -7,8 +7,8 @@ use everstep::journal::record::ParentClose;
 use everstep::journal::{Body, Entry};
 use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{
-    AnyEvent, Ctx, Engine, EngineBuilder, Error, Payload, Result, RunStatus, Settings, Workflows,
-    millis, minutes, secs,
+    AnyEvent, Ctx, Engine, EngineBuilder, Error, Payload, Result, Role, RunStatus, Settings,
+    Workflows, millis, minutes, secs,
 };
 use everstep_store::{LocalBus, MemoryStore, Store};
 
@@ -296,6 +296,42 @@ fn a_child_is_started_by_a_node_that_offers_its_workflow() {
         assert!(left.is_empty(), "{left:?}");
         parents.shutdown().await;
         children.shutdown().await;
+    });
+}
+
+// B703
+#[test]
+fn a_child_is_started_within_a_sweep_if_roles_are_divided_and_hints_are_lost() {
+    virtual_time(async {
+        let store = MemoryStore::new(Arc::new(VirtualRuntime::new(0)));
+        // Each node has its own bus, so that no hint passes between them.
+        let open = |n: u64, role, workflows| {
+            let settings = Settings {
+                sweep_interval: secs(30),
+                ..Settings::default()
+            };
+            let builder = Engine::on_store(Arc::new(store.clone())).settings(settings);
+            let runtime = Arc::new(VirtualRuntime::new(n));
+            let builder = builder.runtime(runtime).roles([role]);
+            builder.workflows(workflows).start()
+        };
+        let child =
+            |ctx: Ctx<AnyEvent>, n: u32| async move { ctx.step("double", || ok(n * 2)).await };
+        let parent = |ctx: Ctx<AnyEvent>, _: ()| async move {
+            let child = ctx.child_by_name("double", json(&21)).await?;
+            Ok(child.decode::<u32>()?)
+        };
+        let timers = open(1, Role::Timers, Workflows::new()).await.unwrap();
+        let parents = Workflows::new().function("w", parent);
+        let parents = open(2, Role::Worker, parents).await.unwrap();
+        let children = Workflows::new().function("double", child);
+        let children = open(3, Role::Worker, children).await.unwrap();
+        let run = parents.start_by_name("w", json(&())).id("r").await.unwrap();
+        let result = run.wait_json_within(minutes(3)).await.unwrap();
+        assert_eq!(result.as_str(), "42");
+        for engine in [timers, parents, children] {
+            engine.shutdown().await;
+        }
     });
 }
 

@@ -85,3 +85,35 @@ fn takeovers_use_up_no_retry_and_progress_resets_their_count() {
         assert_eq!(journal.count("step_failed"), 0);
     });
 }
+
+// B704
+#[test]
+fn after_an_orderly_shutdown_the_first_attempt_of_the_next_step_is_number_1() {
+    for_each_store(async |store| {
+        let code = |ctx: Ctx<AnyEvent>, (): ()| async move {
+            for step in ["first", "second"] {
+                let work = || async {
+                    tokio::time::sleep(secs(5)).await;
+                    Ok::<_, everstep::Error>(())
+                };
+                ctx.step(step, work).await?;
+            }
+            Ok(7)
+        };
+        let open = || {
+            let workflows = Workflows::new().function("w", code);
+            store.engine().workflows(workflows).start()
+        };
+        let test = open().await;
+        start(&test).await;
+        test.advance(secs(1)).await;
+        test.shutdown().await;
+        drop(test);
+        let test = open().await;
+        let run = test.run("r").await.unwrap();
+        assert_eq!(output::<u32>(&run).await, 7);
+        let overview = run.inspect().await.unwrap().overview;
+        let attempts: Vec<u32> = overview.steps.iter().map(|step| step.attempts).collect();
+        assert_eq!(attempts, [1, 1], "{:?}", overview.steps);
+    });
+}

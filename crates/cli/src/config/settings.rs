@@ -121,6 +121,7 @@ settings! {
     responses_bytes_max: Count = "268435456", "maximum size of all large responses that are not sent yet";
     body_timeout: Duration = "1m", "maximum duration of receiving a request body";
     chunk_bytes: Count = "1048576", "approximate maximum size of a response when reading streams";
+    journal_bytes_max: Count, "approximate size of a journal above which a run is paused; by default a quarter of the memory, at most 1 GiB";
     waiting_max: Count = "10000", "maximum number of waiting requests";
     worker_time_to_live: Duration = "15s", "time without a heartbeat after which a worker's runs go to other workers";
     worker_queue_max: Count = "10000", "maximum number of runs that wait for a worker slot on this node";

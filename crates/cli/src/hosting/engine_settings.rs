@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use everstep::{RecordFeed, Retention, Settings};
 
+use super::memory::journal_bytes_max;
 use crate::config::{Config, parse_retention};
 use crate::usage_error::UsageError;
 
@@ -23,6 +24,7 @@ pub(crate) fn engine_settings(config: &Config) -> anyhow::Result<Settings> {
         )
         .into());
     }
+    settings.journal_bytes_max = journal_bytes_max(config)?;
     settings.feeds = feeds(config);
     let retention = config.text("retention").and_then(parse_retention);
     settings.retention = retention.unwrap_or_else(Retention::forever);
@@ -42,6 +44,7 @@ pub(super) fn feeds(config: &Config) -> Vec<RecordFeed> {
 mod tests {
     use everstep::RunStatus;
 
+    use super::super::memory::default_journal_bytes_max;
     use super::*;
     use crate::config::Environment;
 
@@ -61,6 +64,7 @@ mod tests {
     fn the_defaults_are_those_of_the_engine_with_the_small_feeds() {
         let with_feeds = Settings {
             feeds: vec![RecordFeed::Failures, RecordFeed::Emits],
+            journal_bytes_max: default_journal_bytes_max(),
             ..Settings::default()
         };
         let found = settings(&[]).unwrap();

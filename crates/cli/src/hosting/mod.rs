@@ -10,6 +10,7 @@ macro_rules! copy_settings {
 
 mod engine_settings;
 mod logging;
+mod memory;
 mod server_options;
 mod shutdown_signal;
 mod storage;

@@ -13,9 +13,10 @@ pub use operation::{
     AnswerError, ControlError, OfferError, OpenRpcError, ReadError, SendError, StartError,
 };
 pub use part::{
-    EventNotAccepted, InvalidOptions, OtherFork, OtherGeneration, OtherWorkflow, RpcNotOpen,
-    RunExists, RunFinished, SchemaMismatch, TooManyEvents, Unavailable, UnknownGeneration,
-    UnknownOperation, UnknownRun, UnknownWorkflow, UnreadableJournal, WrongState,
+    EventNotAccepted, InvalidOptions, JournalTooLarge, OtherFork, OtherGeneration, OtherWorkflow,
+    RpcNotOpen, RunExists, RunFinished, SchemaMismatch, TooManyEvents, Unavailable,
+    UnknownGeneration, UnknownOperation, UnknownRun, UnknownWorkflow, UnreadableJournal,
+    WrongState,
 };
 
 /// An error with a stable code.

@@ -5,9 +5,10 @@ use everstep_store::StoreError;
 
 use super::CodedError;
 use super::part::{
-    EventNotAccepted, InvalidOptions, OtherFork, OtherGeneration, OtherWorkflow, RpcNotOpen,
-    RunExists, RunFinished, SchemaMismatch, TooManyEvents, Unavailable, UnknownGeneration,
-    UnknownOperation, UnknownRun, UnknownWorkflow, UnreadableJournal, WrongState,
+    EventNotAccepted, InvalidOptions, JournalTooLarge, OtherFork, OtherGeneration, OtherWorkflow,
+    RpcNotOpen, RunExists, RunFinished, SchemaMismatch, TooManyEvents, Unavailable,
+    UnknownGeneration, UnknownOperation, UnknownRun, UnknownWorkflow, UnreadableJournal,
+    WrongState,
 };
 
 /// Defines errors whose variants convert from their parts and have the codes of their parts.
@@ -107,6 +108,7 @@ operation_errors! {
         WrongState(WrongState),
         OtherFork(OtherFork),
         Journal(UnreadableJournal),
+        TooLarge(JournalTooLarge),
     }
 }
 

@@ -77,6 +77,17 @@ pub struct UnreadableJournal {
     pub detail: String,
 }
 
+/// The journal of a run is too large for the memory of this node.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error(
+    "the journal of run `{run}` is larger than the {bytes_max} bytes that this node reads into memory (setting \
+     `journal_bytes_max`)"
+)]
+pub struct JournalTooLarge {
+    pub run: RunId,
+    pub bytes_max: u64,
+}
+
 /// No worker offers the workflow.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("no workflow named `{0}` is registered here; register it or check the spelling")]
@@ -187,6 +198,7 @@ codes! {
     InvalidName => InvalidName,
     InvalidOptions => InvalidOptions,
     InvalidRunId => InvalidRunId,
+    JournalTooLarge => JournalTooLarge,
     OtherFork => RunExists,
     OtherGeneration => RunFinished,
     OtherWorkflow => RunExists,

@@ -9,14 +9,16 @@ use everstep_model::{
 };
 use everstep_store::{
     AppendCommit, DeliverCommit, Executor, ExecutorLease, Fence, Guard, Hint, InboxLease, Outcome,
-    Refusal, StoreError,
+    Refusal, StoreError, UNPROVEN_MAX,
 };
 
 use super::mailbox::Mailbox;
 use super::parts::Parts;
+use super::probation::{Probation, Probations};
 use super::seat::LocalSeat;
 use crate::commit::OutboxSink;
 use crate::commit::projection::Origin;
+use crate::error::{CodedError, JournalTooLarge};
 use crate::workers::{Activation, Message};
 
 /// A run that this node has claimed.
@@ -30,11 +32,15 @@ pub(crate) struct Claimed {
     pub(crate) mailbox: Arc<Mailbox>,
     /// How often it was taken over without progress.
     pub(crate) takeovers: u32,
+    /// The last commit under this claim.
+    pub(crate) seq: ExecutorSeq,
+    pub(crate) probation: Option<Probation>,
 }
 
 pub(crate) struct Dispatcher {
     pub(crate) parts: Arc<Parts>,
     pub(crate) outbox: Arc<dyn OutboxSink>,
+    pub(crate) probations: Probations,
 }
 
 impl Dispatcher {
@@ -120,7 +126,7 @@ impl Dispatcher {
         let Some(row) = head.run else {
             return Ok(false);
         };
-        let claimed = Claimed {
+        let mut claimed = Claimed {
             stream,
             run: row.id.clone(),
             generation: row.generation,
@@ -129,18 +135,47 @@ impl Dispatcher {
             fence,
             mailbox,
             takeovers: head.takeovers,
+            seq: ExecutorSeq(0),
+            probation: None,
         };
+        let inbox = head.frame.inbox_count;
         if head.takeovers > limits::TAKEOVERS_MAX {
-            let inbox = head.frame.inbox_count;
-            self.pause_without_progress(&claimed, inbox).await;
+            self.park(&claimed, inbox, no_progress(head.takeovers))
+                .await;
+            return Ok(false);
+        }
+        if head.takeovers >= UNPROVEN_MAX && !self.begin_probation(&mut claimed).await? {
             return Ok(false);
         }
         if node.is_shared {
             // Effects that an earlier executor caused must not be overtaken by those to come.
             self.outbox.found(node.outbox_of(stream).await?);
         }
-        let journal = node.read_journal(stream, RecordNumber(0)).await?;
-        Ok(self.activate(claimed, journal).await)
+        match node.read_whole(stream).await? {
+            Some(journal) => Ok(self.activate(claimed, journal).await),
+            None => {
+                let bytes_max = node.settings.journal_bytes_max;
+                let run = row.id.clone();
+                let too_large = JournalTooLarge { run, bytes_max };
+                self.park(&claimed, inbox, too_large.failure()).await;
+                Ok(false)
+            }
+        }
+    }
+
+    /// Makes durable that this node executes the run, before the run can do harm: if the node fails
+    /// now, the takeover counts. Returns whether the node still has the run.
+    async fn begin_probation(&self, claimed: &mut Claimed) -> Result<bool, StoreError> {
+        claimed.probation = Some(self.probations.begin(&self.parts.node).await);
+        let mut commit = self.executor_commit(claimed);
+        commit.lease = ExecutorLease::Keep;
+        match self.parts.committer.commit(commit).await? {
+            Outcome::Committed { .. } | Outcome::Duplicate { .. } => {
+                claimed.seq = claimed.seq.next();
+                Ok(true)
+            }
+            Outcome::Refused(_) => Ok(false),
+        }
     }
 
     /// Executes a new run, whose journal is its first record.
@@ -173,7 +208,8 @@ impl Dispatcher {
             mailbox: claimed.mailbox,
             origin: Origin::of(&journal),
             fence: claimed.fence,
-            seq: ExecutorSeq(0),
+            seq: claimed.seq,
+            probation: claimed.probation,
         };
         let activation = Activation {
             run: claimed.run,
@@ -197,15 +233,11 @@ impl Dispatcher {
         resident.remove(claimed.stream, &claimed.mailbox);
     }
 
-    async fn pause_without_progress(&self, claimed: &Claimed, inbox: u64) {
-        let takeovers = claimed.takeovers;
-        tracing::error!(run = %claimed.run, takeovers, "run paused, it makes no progress");
-        let message = format!(
-            "the run was taken over {takeovers} times without progress, perhaps because its code ends the process; it is \
-             paused until an operator resumes it"
-        );
+    /// Pauses a run that this node cannot execute.
+    async fn park(&self, claimed: &Claimed, inbox: u64, reason: Failure) {
+        tracing::error!(run = %claimed.run, %reason, "run paused");
         let mut commit = self.executor_commit(claimed);
-        let reason = Some(Failure::new(ErrorCode::NoProgress, message));
+        let reason = Some(reason);
         commit.records.push(Record {
             time: commit.now,
             body: Paused { reason }.into(),
@@ -220,7 +252,7 @@ impl Dispatcher {
     fn executor_commit(&self, claimed: &Claimed) -> AppendCommit {
         let executor = Executor {
             fence: claimed.fence,
-            seq: ExecutorSeq(1),
+            seq: claimed.seq.next(),
             seen: RecordNumber(u64::MAX),
             progress: false,
         };
@@ -228,4 +260,12 @@ impl Dispatcher {
         commit.lease = ExecutorLease::Release;
         commit
     }
+}
+
+fn no_progress(takeovers: u32) -> Failure {
+    let message = format!(
+        "the run was taken over {takeovers} times without progress, perhaps because its code ends the process; it is \
+         paused until an operator resumes it"
+    );
+    Failure::new(ErrorCode::NoProgress, message)
 }

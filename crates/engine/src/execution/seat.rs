@@ -14,6 +14,7 @@ use everstep_store::{
 
 use super::mailbox::{Letter, Mailbox};
 use super::parts::Parts;
+use super::probation::Probation;
 use crate::commit::PostCommit;
 use crate::commit::projection::{self, Cause, Origin};
 use crate::runtime::Runtime;
@@ -29,6 +30,8 @@ pub(super) struct LocalSeat {
     pub(super) origin: Origin,
     pub(super) fence: Fence,
     pub(super) seq: ExecutorSeq,
+    /// Ends when the run has written something.
+    pub(super) probation: Option<Probation>,
 }
 
 impl Seat for LocalSeat {
@@ -37,6 +40,7 @@ impl Seat for LocalSeat {
             Letter::Message(message) => {
                 if let Message::Appended { .. } = message {
                     self.seq = self.seq.next();
+                    self.probation = None;
                 }
                 message
             }

@@ -8,6 +8,7 @@
 //! the same effect.
 
 mod delivery;
+mod end_open;
 mod events;
 mod flush;
 mod pump;

@@ -84,12 +84,11 @@ impl Requests {
         let (head, _) = self.generation_to_answer(answer).await?;
         if answer.dedup_id.is_some() {
             let node = &self.parts.node;
-            let journal = node.read_journal(head.number, RecordNumber(0)).await?;
-            let found = journal.iter().find(|entry| {
-                matches!(&entry.record.body, Body::RpcAnswered(known)
+            let is_same = |body: &Body| {
+                matches!(body, Body::RpcAnswered(known)
                     if known.rpc_id == answer.rpc && known.dedup_id == answer.dedup_id)
-            });
-            if let Some(entry) = found {
+            };
+            if let Some(entry) = node.find_record(head.number, is_same).await? {
                 return Ok(Answered::Duplicate(entry.number));
             }
         }

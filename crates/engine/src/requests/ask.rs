@@ -7,7 +7,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use everstep_model::{Body, Entry, Generation, Payload, RecordNumber, RunId};
+use everstep_model::{Body, Generation, Payload, RecordNumber, RunId};
 use everstep_store::StoreError;
 
 use super::handler::Requests;
@@ -85,12 +85,11 @@ impl PendingReply {
         let Some(head) = node.generation(&self.run, next).await? else {
             return Ok(false);
         };
-        let journal = node.read_journal(head.number, RecordNumber(0)).await?;
-        let is_same = |entry: &&Entry| match &entry.record.body {
+        let is_same = |body: &Body| match body {
             Body::Event(event) => event.reply_to.as_ref() == Some(&self.id),
             _ => false,
         };
-        let Some(event) = journal.iter().find(is_same) else {
+        let Some(event) = node.find_record(head.number, is_same).await? else {
             return Ok(false);
         };
         self.records = Records::new(&self.parts, head.number, event.number);

@@ -1,16 +1,13 @@
 //! Reads runs: one run, and why a run makes no progress.
 
 use everstep_inspect::{Overview, Why, why};
-use everstep_model::{Entry, Generation, RecordNumber, RunId, Timestamp};
+use everstep_model::{Body, Entry, Generation, RecordNumber, RunId, Timestamp};
 use everstep_store::{ReadRequest, RunRow};
 
 use super::handler::Requests;
 use crate::error::{ReadError, UnknownRun};
 use crate::execution::Parts;
 use crate::roles::Role;
-
-/// The number of records of a journal that are folded at once.
-const RECORDS_AT_ONCE: usize = 1_000;
 
 /// A run in full.
 #[derive(Clone, Debug)]
@@ -84,21 +81,18 @@ impl Requests {
         generation: Option<Generation>,
     ) -> Result<RunInfo, ReadError> {
         let (head, row) = self.parts.node.find_any(run, generation).await?;
-        let mut overview = Overview::new();
-        let mut from = RecordNumber(0);
-        loop {
-            let page = self.parts.node.read(head.number, from, RECORDS_AT_ONCE);
-            let Some(page) = page.await? else { break };
-            let Some(last) = page.entries.last() else {
-                break;
-            };
-            from = last.number.plus(1);
-            page.entries.iter().for_each(|entry| overview.fold(entry));
-            if from >= page.end {
-                break;
-            }
-        }
+        let overview = self.parts.node.overview(head.number).await?;
         Ok(RunInfo { row, overview })
+    }
+
+    /// Returns the first record of the latest generation of a run with such content.
+    pub(crate) async fn find_record(
+        &self,
+        run: &RunId,
+        is_wanted: impl FnMut(&Body) -> bool,
+    ) -> Result<Option<Entry>, ReadError> {
+        let (head, _) = self.parts.node.find(run).await?;
+        Ok(self.parts.node.find_record(head.number, is_wanted).await?)
     }
 
     pub(crate) async fn journal(
@@ -116,7 +110,9 @@ impl Requests {
         run: &RunId,
         generation: Option<Generation>,
     ) -> Result<Why, ReadError> {
-        let RunInfo { row, overview } = self.inspect(run, generation).await?;
+        let (head, row) = self.parts.node.find_any(run, generation).await?;
+        let overview = self.parts.node.overview_without_results(head.number);
+        let overview = overview.await?;
         // A node without the role `worker` does not know which workers exist.
         let Parts { node, workers, .. } = &*self.parts;
         let offered =

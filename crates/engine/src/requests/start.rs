@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use everstep_model::record::{Created, ParentLink};
 use everstep_model::{
-    Generation, InvalidRunId, Link, Name, Payload, Record, RunId, RunStatus, Seed, StreamName,
-    StreamNumber, Timestamp, TraceParent, limits,
+    ExecutorSeq, Generation, InvalidRunId, Link, Name, Payload, Record, RunId, RunStatus, Seed,
+    StreamName, StreamNumber, Timestamp, TraceParent, limits,
 };
 use everstep_store::{
     Commit, CreateCommit, Fence, Guard, Hint, IdempotencyRow, Outcome, Refusal, Row, RowKey,
@@ -134,6 +134,8 @@ impl Requests {
             fence,
             mailbox: self.dispatcher.enter_memory(run.stream, fence),
             takeovers: 0,
+            seq: ExecutorSeq(0),
+            probation: None,
         };
         self.dispatcher.activate_new(claimed, first).await;
     }

@@ -1,5 +1,6 @@
 //! Reads streams from an offset on, through the chain of sources, and waits for more.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,9 +18,6 @@ use crate::observers::Watch;
 
 /// The maximum number of records read for one chunk, even if their messages are small.
 const RECORDS_MAX: usize = 16_384;
-
-/// The number of earlier records that are read at once for a view that depends on them.
-const EARLIER_RECORDS: usize = 1_000;
 
 /// Where a reader begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,25 +185,19 @@ impl Reader {
         if !view.depends_on_earlier_records() {
             return Ok(());
         }
-        let mut from = RecordNumber(0);
-        while from < self.next {
-            let request = ReadRequest {
-                stream: self.info.number,
-                from,
-                limit: EARLIER_RECORDS,
-                bytes: usize::MAX,
-            };
-            let page = self.streams.parts.node.store.read(request).await?;
-            let page = page.ok_or(StreamError::Missing)?;
-            let Some(last) = page.entries.last() else {
-                return Ok(());
-            };
-            from = last.number.plus(1);
-            let earlier = page.entries.iter();
-            for entry in earlier.take_while(|entry| entry.number < self.next) {
-                view.fold(entry);
-            }
-        }
+        let next = self.next;
+        let folded = self
+            .streams
+            .parts
+            .node
+            .visit_journal(self.info.number, |entry| {
+                if entry.number >= next {
+                    return ControlFlow::Break(());
+                }
+                view.fold(&entry);
+                ControlFlow::Continue(())
+            });
+        folded.await?;
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use super::registry::{Offered, Registry};
 use crate::commit::Committer;
 use crate::error::{OfferError, StartError, Unavailable, UnknownWorkflow};
 use crate::node::Node;
-use crate::roles::Role;
+use crate::roles::{Role, Roles};
 
 pub(crate) struct Workers {
     node: Arc<Node>,
@@ -97,9 +97,11 @@ impl Workers {
     }
 
     /// Reads the catalog and adds the workflows of this node, so that other nodes can start them.
+    /// Not needed if this node does everything and no other process shares the store.
     pub(crate) async fn publish(self: &Arc<Self>) -> Result<(), Unavailable> {
         self.catalog.refresh().await?;
-        if !self.node.store.describe().spans_processes {
+        let does_everything = self.node.settings.roles == Roles::ALL;
+        if does_everything && !self.node.store.describe().spans_processes {
             return Ok(());
         }
         if self.node.has(Role::Worker) {

@@ -255,16 +255,16 @@ async fn method_of(
         Err(OpenRpcError::NotOpen(_)) => {}
         Err(error) => return Err(error.into()),
     }
-    let journal = match engine.journal(&token.run).await {
-        Ok(journal) => journal,
+    let is_it = |body: &Body| matches!(body, Body::RpcRequested(it) if it.rpc_id == rpc);
+    let found = match engine.find_record(&token.run, is_it).await {
+        Ok(found) => found,
         Err(ReadError::UnknownRun(_)) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let method = journal.iter().find_map(|entry| match &entry.record.body {
-        Body::RpcRequested(request) if request.rpc_id == rpc => Some(request.method.to_string()),
+    Ok(found.and_then(|entry| match entry.record.body {
+        Body::RpcRequested(request) => Some(request.method.to_string()),
         _ => None,
-    });
-    Ok(method)
+    }))
 }
 
 #[cfg(test)]

@@ -91,11 +91,8 @@ pub(crate) async fn answer(call: Call) -> Result<Response, Failure> {
 
 /// Returns whether the run ever requested this rpc.
 async fn was_requested(engine: &Engine, run: &RunId, rpc: &RpcId) -> Result<bool, Failure> {
-    let journal = engine.journal(run).await?;
-    Ok(journal.iter().any(|entry| match &entry.record.body {
-        Body::RpcRequested(request) => request.rpc_id == *rpc,
-        _ => false,
-    }))
+    let is_it = |body: &Body| matches!(body, Body::RpcRequested(it) if it.rpc_id == *rpc);
+    Ok(engine.find_record(run, is_it).await?.is_some())
 }
 
 /// Returns the sender's id of an event or answer.

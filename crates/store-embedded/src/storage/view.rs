@@ -122,6 +122,19 @@ impl<'a> View<'a> {
         rows.into_iter().flatten().map(|row| self.frame(row))
     }
 
+    /// Returns the first records of all frames of a stream, without reading the frames.
+    pub(crate) fn frame_numbers(
+        &self,
+        number: StreamNumber,
+    ) -> Result<Vec<RecordNumber>, StoreError> {
+        let rows = self.frame_rows(number, RecordNumber(0)..=RecordNumber(u64::MAX));
+        let numbers = rows.map(|row| {
+            let key = self.tables.check(row.key())?;
+            self.check("a frame's key", keys::first_of_frame(&key))
+        });
+        numbers.collect()
+    }
+
     fn frame_rows(&self, number: StreamNumber, range: RangeInclusive<RecordNumber>) -> Iter {
         let keys = keys::frame(number, *range.start())..=keys::frame(number, *range.end());
         self.snapshot.range(&self.tables.journal, keys)

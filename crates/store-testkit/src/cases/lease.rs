@@ -147,13 +147,29 @@ pub async fn takeovers_without_progress_are_counted<S: Store>(f: &Fixture<S>) {
     }
 }
 
-/// A node that failed before it wrote anything for the run indicates no problem with the run.
-pub async fn a_takeover_from_a_node_that_did_nothing_is_not_counted<S: Store>(f: &Fixture<S>) {
-    let (stream, fence) = f.create_claimed("a").await;
-    stall_and_take_over(f, stream, fence, 1).await;
-    take_over(f, stream, 2).await;
+/// Another run may have ended a node that wrote nothing for this one.
+pub async fn nodes_that_did_nothing_count_twice_at_most<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    f.take(stream, NODE, NONCE).await;
+    for (nonce, expected) in [(1, 1), (2, 2), (3, 2), (4, 2)] {
+        take_over(f, stream, nonce).await;
+        assert_eq!(f.head(stream).await.takeovers, expected);
+    }
+    let (stream, fence) = f.create_claimed("b").await;
+    let fence = stall_and_take_over(f, stream, fence, 1).await;
+    stall_and_take_over(f, stream, fence, 2).await;
     take_over(f, stream, 3).await;
-    assert_eq!(f.head(stream).await.takeovers, 1);
+    assert_eq!(f.head(stream).await.takeovers, 2);
+}
+
+pub async fn a_node_that_appended_no_records_counts<S: Store>(f: &Fixture<S>) {
+    let (stream, mut fence) = f.create_claimed("a").await;
+    for nonce in 1..=4 {
+        let seen = f.head(stream).await.next.0;
+        f.accept(executor(stream, fence, 1, seen, vec![])).await;
+        fence = take_over(f, stream, nonce).await;
+        assert_eq!(u64::from(f.head(stream).await.takeovers), nonce);
+    }
 }
 
 pub async fn a_repeated_claim_gets_the_same_fence<S: Store>(f: &Fixture<S>) {

@@ -157,8 +157,16 @@ pub async fn takeovers_and_progress_survive_reopening<R: Reopen>(
     }
     assert_eq!(f.head(stream).await.takeovers, 2);
     let f = reopen(f, storage);
-    let fence = f.try_take(stream, NODE, NONCE).await.unwrap();
+    let fence = f.try_take(stream, NODE, Nonce(4)).await.unwrap();
     assert_eq!(f.head(stream).await.takeovers, 3);
+    f.accept(executor(stream, fence, 1, 4, vec![])).await;
+    let f = reopen(f, storage);
+    let fence = f.try_take(stream, NODE, NONCE).await.unwrap();
+    assert_eq!(
+        f.head(stream).await.takeovers,
+        4,
+        "an append without records"
+    );
     f.accept(with_progress(executor(
         stream,
         fence,

@@ -4,6 +4,9 @@ use super::verdict::JudgeContext;
 use crate::commit::{Claim, ExecutorLease, Fence, Gate, InboxLease};
 use crate::head::{Head, Owner};
 
+/// The number of takeovers up to which a node counts although it wrote nothing for the run.
+pub const UNPROVEN_MAX: u32 = 2;
+
 /// Applies an executor's change of its own right. `before` is the head before the commit.
 pub(super) fn change_own(after: &mut Head, before: &Head, change: ExecutorLease) {
     match change {
@@ -62,9 +65,10 @@ fn revoke(head: &mut Head) {
     head.epoch = head.epoch.next();
 }
 
-/// Counts takeovers from nodes that failed while they executed the run, without progress. A node
-/// that failed before it wrote anything for the run does not count, because another run may have
-/// caused its failure.
+/// Counts takeovers from nodes that failed while they executed the run, without progress. Of nodes
+/// that failed before they wrote anything for the run, only the first [`UNPROVEN_MAX`] count,
+/// because other runs may have caused the failures. The engine executes a run with that count only
+/// after it has written something, so that further failures count.
 fn takeovers(before: &Head) -> u32 {
     let progressed = before.frame.progress_epoch == before.epoch;
     let acted = before.frame.epoch == before.epoch;
@@ -72,7 +76,7 @@ fn takeovers(before: &Head) -> u32 {
         // A release has reset the count, and an abandonment has increased it.
         None => before.takeovers,
         Some(_) if progressed => 1,
-        Some(_) if acted => before.takeovers + 1,
+        Some(_) if acted || before.takeovers < UNPROVEN_MAX => before.takeovers + 1,
         Some(_) => before.takeovers,
     }
 }

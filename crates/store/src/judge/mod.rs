@@ -19,6 +19,7 @@ mod verdict;
 pub use append::judge_append;
 pub use create::{judge_create, judge_superseded};
 pub use deliver::judge_deliver;
+pub use lease::UNPROVEN_MAX;
 pub use remove::judge_removal;
 pub use rows::judge_rows;
 pub use status::status_once_taken;

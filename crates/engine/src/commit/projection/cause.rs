@@ -92,6 +92,19 @@ impl Cause<'_> {
         rows.collect()
     }
 
+    /// Returns the effects of such an end if the journal was not read: what the run left open is
+    /// found and ended afterwards.
+    pub(crate) fn effects_of_unread_end(&self, end: &Body) -> Vec<Row> {
+        let open = Effect::EndOpen {
+            run: self.run.clone(),
+            generation: self.generation,
+            stream: self.stream.0,
+        };
+        let mut rows = self.effects_of_end(end, &[]);
+        rows.extend(self.row("~.".to_owned(), &open));
+        rows
+    }
+
     fn leave(&self, left: &[LeftChild], key: &str) -> Vec<Row> {
         let rows = left.iter().enumerate().filter_map(|(index, child)| {
             let (run, parent) = (child.run.clone(), self.link(&child.location));
@@ -138,7 +151,7 @@ impl Cause<'_> {
         Some(root.of(self.run).child(&child.location, &child.run))
     }
 
-    fn link(&self, location: &Location) -> Link {
+    pub(crate) fn link(&self, location: &Location) -> Link {
         Link {
             run: self.run.clone(),
             generation: self.generation,
@@ -162,23 +175,37 @@ fn key_at(seen: RecordNumber, index: usize) -> String {
     format!("{:016x}", seen.plus(index).0)
 }
 
-/// Returns the children that are open at the end of a journal, even if the run was about to end.
-pub(crate) fn open_children(journal: &[Entry]) -> Vec<LeftChild> {
-    let mut open: BTreeMap<&Location, LeftChild> = BTreeMap::new();
-    for entry in journal {
-        match &entry.record.body {
+/// The children that are open in a journal, even if the run was about to end.
+#[derive(Default)]
+pub(crate) struct OpenChildren(BTreeMap<Location, LeftChild>);
+
+impl OpenChildren {
+    pub(crate) fn of(journal: &[Entry]) -> Self {
+        let mut open = Self::default();
+        journal
+            .iter()
+            .for_each(|entry| open.fold(&entry.record.body));
+        open
+    }
+
+    /// Adds the next record.
+    pub(crate) fn fold(&mut self, body: &Body) {
+        match body {
             Body::ChildStarted(record) if !record.detached => {
                 let child = LeftChild {
                     location: record.location.clone(),
                     run: record.run.clone(),
                     on_close: record.on_close,
                 };
-                open.insert(&record.location, child);
+                self.0.insert(record.location.clone(), child);
             }
-            Body::ChildFinished(record) => drop(open.remove(&record.location)),
-            Body::StepAbandoned(record) => drop(open.remove(&record.location)),
+            Body::ChildFinished(record) => drop(self.0.remove(&record.location)),
+            Body::StepAbandoned(record) => drop(self.0.remove(&record.location)),
             _ => {}
         }
     }
-    open.into_values().collect()
+
+    pub(crate) fn into_left(self) -> Vec<LeftChild> {
+        self.0.into_values().collect()
+    }
 }

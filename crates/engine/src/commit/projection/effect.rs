@@ -32,6 +32,12 @@ pub(crate) enum Effect {
     CancelRun { run: RunId, parent: Link },
     /// Terminates a child.
     TerminateRun { run: RunId, parent: Link },
+    /// Ends what a run left open whose journal was not read when it ended.
+    EndOpen {
+        run: RunId,
+        generation: Generation,
+        stream: u64,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -94,7 +100,8 @@ impl Effect {
             Self::SendEvent { to, .. } => to,
             Self::AwaitRun { run, .. }
             | Self::CancelRun { run, .. }
-            | Self::TerminateRun { run, .. } => run,
+            | Self::TerminateRun { run, .. }
+            | Self::EndOpen { run, .. } => run,
         }
     }
 
@@ -105,7 +112,8 @@ impl Effect {
             Self::StartChild(_)
             | Self::AwaitRun { .. }
             | Self::ChildFinished(_)
-            | Self::SendEvent { .. } => false,
+            | Self::SendEvent { .. }
+            | Self::EndOpen { .. } => false,
         }
     }
 

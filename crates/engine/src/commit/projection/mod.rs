@@ -5,6 +5,6 @@ mod cause;
 mod effect;
 mod rows;
 
-pub(crate) use cause::{Cause, Origin, open_children};
+pub(crate) use cause::{Cause, OpenChildren, Origin};
 pub(crate) use effect::{ChildFinished, Effect, StartChild, outcome_of};
-pub(crate) use rows::{dropped, obsolete_key, project, rows_left, rows_of_journal};
+pub(crate) use rows::{OpenRows, dropped, obsolete_key, project};

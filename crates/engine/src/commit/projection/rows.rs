@@ -1,9 +1,11 @@
 //! Derives rows of timers and open rpcs from records, and the records that a loop drops. Each
 //! record suffices by itself, so no run is folded.
 
+use std::collections::BTreeMap;
+
 use everstep_machine::Obsolete;
 use everstep_model::record::TimerPurpose;
-use everstep_model::{Body, Entry, Location, Record, RecordRange, StreamNumber, Timestamp};
+use everstep_model::{Body, Location, Record, RecordRange, StreamNumber, Timestamp};
 use everstep_store::{Row, RowChanges, RowKey, RpcRow, TimerRow};
 use rustc_hash::FxHashSet;
 
@@ -62,37 +64,54 @@ fn ends_what_it_names(key: &RowKey) -> bool {
     }
 }
 
-/// Returns the rows that a journal may still have: those that were set and not ended by a record.
-/// Code that drops an operation does not always record that, so some of them may not exist. A row
-/// too many is harmless, because its operation has ended.
-pub(crate) fn rows_of_journal<'a>(
-    records: impl Iterator<Item = &'a Record>,
+/// The rows that a journal may still have: those that were set and not ended by a record. Code that
+/// drops an operation does not always record that, so some of them may not exist. A row too many is
+/// harmless, because its operation has ended.
+pub(crate) struct OpenRows {
     stream: StreamNumber,
-) -> Vec<Row> {
-    let (mut rows, mut timers) = (RowChanges::default(), Vec::new());
-    for record in records {
-        project_record(record, stream, &mut rows, &mut timers);
+    rows: BTreeMap<RowKey, Row>,
+}
+
+impl OpenRows {
+    /// Returns the rows of an empty journal.
+    pub(crate) fn new(stream: StreamNumber) -> Self {
+        let rows = BTreeMap::new();
+        Self { stream, rows }
+    }
+
+    pub(crate) fn of<'a>(records: impl Iterator<Item = &'a Record>, stream: StreamNumber) -> Self {
+        let mut open = Self::new(stream);
+        records.for_each(|record| open.fold(record));
+        open
+    }
+
+    /// Adds the next record.
+    pub(crate) fn fold(&mut self, record: &Record) {
+        let mut changes = RowChanges::default();
+        project_record(record, self.stream, &mut changes, &mut Vec::new());
+        for row in changes.put {
+            self.rows.insert(row.key(), row);
+        }
         if let Body::TimerFired(fired) = &record.body {
-            rows.delete.push(RowKey::Timer(TimerRow {
+            changes.delete.push(RowKey::Timer(TimerRow {
                 due: fired.due,
-                stream,
+                stream: self.stream,
                 purpose: fired.purpose,
                 location: fired.location.clone(),
             }));
         }
-        // Record by record, because a row may be set again later.
-        for key in rows.delete.drain(..) {
-            rows.put.retain(|row| row.key() != key);
+        for key in changes.delete {
+            self.rows.remove(&key);
         }
     }
-    rows.put
-}
 
-/// Returns the keys of the rows that a journal may still have.
-pub(crate) fn rows_left(journal: &[Entry], stream: StreamNumber) -> Vec<RowKey> {
-    let records = journal.iter().map(|entry| &entry.record);
-    let rows = rows_of_journal(records, stream);
-    rows.iter().map(Row::key).collect()
+    pub(crate) fn into_rows(self) -> Vec<Row> {
+        self.rows.into_values().collect()
+    }
+
+    pub(crate) fn into_keys(self) -> Vec<RowKey> {
+        self.rows.into_keys().collect()
+    }
 }
 
 /// Returns the key of a row that is no longer needed.

@@ -18,13 +18,15 @@ use super::super::start::list_row;
 use super::controller::Controller;
 use super::done::{Effect, RequestOrigin};
 use super::run_state::RunState;
-use crate::commit::projection::{self, Cause, Origin};
+use crate::commit::projection::{Cause, OpenRows, Origin};
 use crate::commit::{PostCommit, position_key, position_row};
-use crate::error::{ControlError, UnknownOperation, UnreadableJournal, WrongState};
+use crate::error::{
+    ControlError, JournalTooLarge, UnknownOperation, UnreadableJournal, WrongState,
+};
 
 impl Controller {
     /// Returns the records of a copy of a run's journal.
-    pub(super) fn copy_of(
+    pub(super) async fn copy_of(
         &self,
         state: &RunState,
         extent: ForkExtent,
@@ -42,7 +44,12 @@ impl Controller {
             now: self.parts.node.now(),
             mark: Seed(self.parts.node.runtime.random()),
         };
-        let forked = fork(&state.journal, reason, &plan);
+        let journal = self.parts.node.read_whole(state.head.number).await?;
+        let journal = journal.ok_or_else(|| JournalTooLarge {
+            run: row.id.clone(),
+            bytes_max: self.parts.node.settings.journal_bytes_max,
+        })?;
+        let forked = fork(&journal, reason, &plan);
         forked
             .map(|forked| forked.records)
             .map_err(|cannot| cannot_fork(&row.id, cannot))
@@ -107,7 +114,7 @@ impl Controller {
         generation: Generation,
         created: &Created,
     ) -> Vec<TimerRow> {
-        let rows = projection::rows_of_journal(commit.records.iter(), StreamNumber(0));
+        let rows = OpenRows::of(commit.records.iter(), StreamNumber(0)).into_rows();
         let timers = rows.iter().filter_map(|row| match row {
             Row::Timer(timer) => Some(timer.clone()),
             _ => None,

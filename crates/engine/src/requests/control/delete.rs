@@ -103,12 +103,19 @@ impl Controller {
         Ok(streams)
     }
 
-    /// Returns the row of the idempotency key of the run.
+    /// Returns the row of the idempotency key of the run. If its first record is damaged, the key is
+    /// unknown, and its row remains.
     async fn used_key(&self, streams: &[StreamNumber]) -> Result<Option<RowKey>, StoreError> {
         let Some(first) = streams.last() else {
             return Ok(None);
         };
-        let entry = self.parts.node.first_record(*first).await?;
+        let entry = match self.parts.node.first_record(*first).await {
+            Err(error) if error.is_damage() => {
+                tracing::warn!(stream = %first, %error, "cannot delete the idempotency key of a run");
+                None
+            }
+            first => first?,
+        };
         Ok(entry.and_then(|entry| {
             let Body::Created(created) = entry.record.body else {
                 return None;

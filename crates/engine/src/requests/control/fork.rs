@@ -51,7 +51,8 @@ impl Controller {
             }
         };
         let target = (id.clone(), Generation::FIRST);
-        let records = self.copy_of(&state, extent, ForkReason::Fork, target.clone(), &origin)?;
+        let records = self.copy_of(&state, extent, ForkReason::Fork, target.clone(), &origin);
+        let records = records.await?;
         let done = |status: RunStatus, effect| Done {
             run: id.clone(),
             generation: Generation::FIRST,

@@ -78,7 +78,7 @@ impl Controller {
             if let Some(because) = revival.does_not_apply(state.overview.status()) {
                 return Ok(state.nothing(because));
             }
-            let records = self.plan(&state, &revival, &origin)?;
+            let records = self.plan(&state, &revival, &origin).await?;
             if state.overview.end.is_none() {
                 let origin = origin.or_reason("restarted");
                 let (stream, next) = (state.head.number, state.row.generation.next());
@@ -105,7 +105,7 @@ impl Controller {
         }
     }
 
-    fn plan(
+    async fn plan(
         &self,
         state: &RunState,
         revival: &Revival,
@@ -124,6 +124,7 @@ impl Controller {
             Revival::RetryRollback => ForkExtent::RollbackRetried,
         };
         let target = (row.id.clone(), row.generation.next());
-        self.copy_of(state, extent, revival.reason(), target, origin)
+        let reason = revival.reason();
+        self.copy_of(state, extent, reason, target, origin).await
     }
 }

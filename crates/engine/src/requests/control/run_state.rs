@@ -11,7 +11,7 @@ use crate::node::Node;
 pub(super) struct RunState {
     pub(super) head: Head,
     pub(super) row: RunRow,
-    pub(super) journal: Vec<Entry>,
+    /// The state that follows from the journal, without the results of steps.
     pub(super) overview: Overview,
 }
 
@@ -19,12 +19,10 @@ impl RunState {
     /// Reads the latest generation of a run.
     pub(super) async fn read(node: &Node, run: &RunId) -> Result<Self, ReadError> {
         let (head, row) = node.find(run).await?;
-        let journal = node.read_journal(head.number, RecordNumber(0)).await?;
-        let overview = Overview::of(&journal);
+        let overview = node.overview_without_results(head.number).await?;
         Ok(Self {
             head,
             row,
-            journal,
             overview,
         })
     }

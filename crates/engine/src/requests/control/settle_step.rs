@@ -7,9 +7,7 @@
 
 use everstep_inspect::Overview;
 use everstep_model::record::{ForcedFailure, StepEdited, StepSkipped, StepSoFar};
-use everstep_model::{
-    Body, Entry, ErrorCode, Failure, Location, Payload, Record, RunId, StepStatus,
-};
+use everstep_model::{Body, ErrorCode, Failure, Location, Payload, Record, RunId, StepStatus};
 use everstep_store::{Commit, DeliverCommit, Guard, Hint, InboxLease, Outcome, Refusal};
 
 use super::controller::Controller;
@@ -52,7 +50,7 @@ impl Controller {
             if state.overview.end.is_some() {
                 return Ok(state.nothing(Because::Finished));
             }
-            check_unsettled(&state, location, &settlement)?;
+            self.check_unsettled(&state, location, &settlement).await?;
             let body = body(&state, location.clone(), &settlement, &origin);
             if let Some(done) = self.overrule(run, &state, body).await? {
                 return Ok(done);
@@ -100,6 +98,52 @@ impl Controller {
         let effect = self.effect_on(state, status);
         Ok(Some(Done::of(&state.row, status, effect)))
     }
+
+    /// Fails if the operation does not exist, has a result, or cannot have one.
+    async fn check_unsettled(
+        &self,
+        state: &RunState,
+        location: &Location,
+        settlement: &Settlement,
+    ) -> Result<(), ControlError> {
+        let run = &state.row.id;
+        let wrong = |detail: String| {
+            let run = run.clone();
+            ControlError::from(WrongState { run, detail })
+        };
+        let retry = state.overview.execution_retry.as_ref();
+        if let (Settlement::Fail(_), Some(retry)) = (settlement, retry) {
+            return Err(wrong(format!(
+                "its function failed and is retried at {}, so no operation is in progress; make the whole run fail, or try \
+                 again then",
+                retry.retry_at
+            )));
+        }
+        if let Some(step) = state.overview.step(location) {
+            return match step.status {
+                StepStatus::Running | StepStatus::Retrying => Ok(()),
+                settled => Err(wrong(format!(
+                    "step `{location}` is {settled}; to change it, restart the run from it"
+                ))),
+            };
+        }
+        let is_named = |body: &Body| body.location() == Some(location);
+        let named = self.parts.node.find_record(state.head.number, is_named);
+        if named.await?.is_none() {
+            return Err(UnknownOperation {
+                run: run.clone(),
+                location: location.clone(),
+            }
+            .into());
+        }
+        match settlement {
+            Settlement::Skip(_) | Settlement::Edit(_) => Err(wrong(format!(
+                "`{location}` is not a step, so it has no result"
+            ))),
+            Settlement::Fail(_) if is_open(&state.overview, location) => Ok(()),
+            Settlement::Fail(_) => Err(wrong(format!("`{location}` has ended"))),
+        }
+    }
 }
 
 fn body(
@@ -144,50 +188,6 @@ fn body(
 pub(super) fn forced(reason: Option<&str>) -> Failure {
     let reason = reason.unwrap_or("an operator made it fail");
     Failure::new(ErrorCode::ForcedFailure, reason)
-}
-
-/// Fails if the operation does not exist, has a result, or cannot have one.
-fn check_unsettled(
-    state: &RunState,
-    location: &Location,
-    settlement: &Settlement,
-) -> Result<(), ControlError> {
-    let run = &state.row.id;
-    let wrong = |detail: String| {
-        let run = run.clone();
-        ControlError::from(WrongState { run, detail })
-    };
-    let retry = state.overview.execution_retry.as_ref();
-    if let (Settlement::Fail(_), Some(retry)) = (settlement, retry) {
-        return Err(wrong(format!(
-            "its function failed and is retried at {}, so no operation is in progress; make the whole run fail, or try \
-             again then",
-            retry.retry_at
-        )));
-    }
-    if let Some(step) = state.overview.step(location) {
-        return match step.status {
-            StepStatus::Running | StepStatus::Retrying => Ok(()),
-            settled => Err(wrong(format!(
-                "step `{location}` is {settled}; to change it, restart the run from it"
-            ))),
-        };
-    }
-    let is_named = |entry: &Entry| entry.record.body.location() == Some(location);
-    if !state.journal.iter().any(is_named) {
-        return Err(UnknownOperation {
-            run: run.clone(),
-            location: location.clone(),
-        }
-        .into());
-    }
-    match settlement {
-        Settlement::Skip(_) | Settlement::Edit(_) => Err(wrong(format!(
-            "`{location}` is not a step, so it has no result"
-        ))),
-        Settlement::Fail(_) if is_open(&state.overview, location) => Ok(()),
-        Settlement::Fail(_) => Err(wrong(format!("`{location}` has ended"))),
-    }
 }
 
 /// Returns whether an operation other than a step is still waiting.

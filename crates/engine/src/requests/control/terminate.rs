@@ -4,21 +4,26 @@
 //! only grow by inbox records. The second ends the run, and is repeated if the journal grew.
 //! Between them the run is ready and unclaimed: if the second commit never happens, the run
 //! continues.
+//!
+//! The second commit also ends what the run left open: timers, rpcs and children. If the journal is
+//! long or damaged, it is not read before, and the effect `EndOpen` ends
+//! them afterwards.
 
 use std::sync::Arc;
 
+use everstep_inspect::Overview;
 use everstep_model::record::Terminated;
 use everstep_model::{
-    Body, Generation, Location, Record, RunId, RunStatus, StepStatus, StreamNumber,
+    Body, Entry, Generation, Location, Record, RunId, RunStatus, StepStatus, StreamNumber,
 };
 use everstep_store::{
-    Commit, DeliverCommit, Guard, Hint, InboxLease, Outcome, Refusal, StoreError,
+    Commit, DeliverCommit, Guard, Head, Hint, InboxLease, Outcome, Refusal, RunRow, StoreError,
 };
 
 use super::done::{Because, Done, Effect, RequestOrigin};
-use super::run_state::{RunState, unexpected};
+use super::run_state::unexpected;
 use crate::commit::PostCommit;
-use crate::commit::projection::{self, Cause, Origin, open_children};
+use crate::commit::projection::{Cause, OpenChildren, OpenRows, Origin};
 use crate::error::ControlError;
 use crate::execution::Parts;
 
@@ -59,7 +64,7 @@ impl Parts {
                 return Ok(Done::of(&row, row.status, finished));
             }
             self.revoke(head.number).await?;
-            let ended = self.end_now(run, head.number, &origin, next).await;
+            let ended = self.end_now((run, &head, &row), &origin, next).await;
             if ended.is_err() {
                 self.node.bus.publish(Hint::Ready(head.number));
             }
@@ -98,33 +103,42 @@ impl Parts {
     /// Makes the second commit. Returns `None` if the run changed concurrently.
     async fn end_now(
         self: &Arc<Self>,
-        run: &RunId,
-        stream: StreamNumber,
+        (run, head, row): (&RunId, &Head, &RunRow),
         origin: &RequestOrigin,
         next_generation: Option<Generation>,
     ) -> Result<Option<Done>, ControlError> {
-        let state = RunState::read(&self.node, run).await?;
-        if state.head.number != stream || state.overview.end.is_some() {
-            return Ok(None);
-        }
-        let now = self.node.now();
+        let (stream, now) = (head.number, self.node.now());
+        let journal = self.journal_to_end(stream).await?;
         let mut commit = DeliverCommit::new(stream, now);
+        let abandoned = journal.as_deref().map(running_steps);
         let end: Body = Terminated {
             by: origin.by.clone(),
             reason: origin.reason.clone(),
-            abandoned: running_steps(&state),
+            abandoned: abandoned.unwrap_or_default(),
             next_generation,
         }
         .into();
+        let origin = match &journal {
+            Some(journal) => Origin::of(journal),
+            None => self.origin_of_unread(stream).await?,
+        };
         let cause = Cause {
             stream,
             run,
-            generation: state.row.generation,
-            origin: &Origin::of(&state.journal),
+            generation: row.generation,
+            origin: &origin,
         };
-        commit.guards.push(Guard::EndsAt(state.end()));
-        commit.rows.put = cause.effects_of_end(&end, &open_children(&state.journal));
-        commit.rows.delete = projection::rows_left(&state.journal, stream);
+        match &journal {
+            Some(journal) => {
+                let next = journal.last().map(|last| last.number.plus(1));
+                commit.guards.push(Guard::EndsAt(next.unwrap_or_default()));
+                let children = OpenChildren::of(journal).into_left();
+                commit.rows.put = cause.effects_of_end(&end, &children);
+                let records = journal.iter().map(|entry| &entry.record);
+                commit.rows.delete = OpenRows::of(records, stream).into_keys();
+            }
+            None => commit.rows.put = cause.effects_of_unread_end(&end),
+        }
         commit.lease = InboxLease::Revoke;
         commit.ready = Some(false);
         commit.status = Some(RunStatus::Terminated);
@@ -139,7 +153,7 @@ impl Parts {
             Outcome::Committed { .. } | Outcome::Duplicate { .. } => {
                 self.post_commit.apply(stream, effects);
                 let status = RunStatus::Terminated;
-                Ok(Some(Done::of(&state.row, status, Effect::Done)))
+                Ok(Some(Done::of(row, status, Effect::Done)))
             }
             Outcome::Refused(Refusal::EndsElsewhere(_) | Refusal::Closed | Refusal::NoStream) => {
                 Ok(None)
@@ -147,10 +161,27 @@ impl Parts {
             Outcome::Refused(refusal) => Err(unexpected(run, &refusal)),
         }
     }
+
+    /// Reads a journal to find what the run leaves open. `None` if it is long or damaged: the run
+    /// can be ended nevertheless, and what it leaves open is ended afterwards.
+    async fn journal_to_end(&self, stream: StreamNumber) -> Result<Option<Vec<Entry>>, StoreError> {
+        match self.node.read_short_journal(stream).await {
+            Err(error) if error.is_damage() => Ok(None),
+            journal => journal,
+        }
+    }
+
+    /// Returns the origin of a run from the first record alone.
+    async fn origin_of_unread(&self, stream: StreamNumber) -> Result<Origin, StoreError> {
+        match self.node.first_record(stream).await {
+            Err(error) if error.is_damage() => Ok(Origin::default()),
+            first => Ok(Origin::of(first?.as_slice())),
+        }
+    }
 }
 
-fn running_steps(state: &RunState) -> Vec<Location> {
-    let steps = state.overview.steps.iter();
+fn running_steps(journal: &[Entry]) -> Vec<Location> {
+    let steps = Overview::of(journal).steps.into_iter();
     let running = steps.filter(|step| step.status == StepStatus::Running);
-    running.map(|step| step.location.clone()).collect()
+    running.map(|step| step.location).collect()
 }

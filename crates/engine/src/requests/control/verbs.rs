@@ -100,5 +100,5 @@ impl Controller {
 }
 
 fn is_ending(overview: &Overview) -> Option<Because> {
-    overview.ending.as_ref().map(|_| Because::Ending)
+    overview.is_ending().then_some(Because::Ending)
 }

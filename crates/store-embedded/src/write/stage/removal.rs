@@ -56,14 +56,16 @@ impl Stage<'_> {
     fn plan_removal(&mut self, head: &Head) -> Result<Removal, StoreError> {
         let stream = head.number;
         let moves = self.plan_moves(head, None)?;
-        let end = RecordNumber(u64::MAX);
-        let frames = self.stored_frames(stream, RecordNumber(0), end, end)?;
+        // Not the frames themselves, because a journal may be larger than the memory.
+        let mut frames = self.view().frame_numbers(stream)?;
+        let staged = (stream, RecordNumber(0))..=(stream, RecordNumber(u64::MAX));
+        frames.extend(self.frames.range(staged).map(|((_, first), _)| *first));
         let mut lookups = vec![keys::name(head.name.as_str())];
         for prefix in keys::rows_of_stream(stream) {
             lookups.extend(self.view().lookup_keys(&prefix)?);
         }
         Ok(Removal {
-            frames: frames.into_iter().map(|frame| frame.first).collect(),
+            frames,
             lookups,
             moves,
         })

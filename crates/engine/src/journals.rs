@@ -1,0 +1,215 @@
+//! Reads journals page by page. The memory that this takes is bounded by a page and by what the
+//! caller keeps.
+
+use std::ops::ControlFlow;
+
+use everstep_inspect::Overview;
+use everstep_model::{Body, Entry, Payload, Record, RecordNumber, StreamNumber};
+use everstep_store::{Head, Page, ReadRequest, StoreError};
+
+use crate::node::Node;
+
+/// The number of records read from the store at once.
+const PAGE_RECORDS: usize = 10_000;
+/// The bytes of records read from the store at once.
+const PAGE_BYTES: usize = 4 * 1024 * 1024;
+/// The number of records of a journal for which memory is reserved before they are read. Loops may
+/// have dropped many of them.
+const RESERVED_MAX: usize = 500_000;
+
+impl Node {
+    /// Reads a page of about `limit` records. `None` if the stream does not exist.
+    pub(crate) async fn read(
+        &self,
+        stream: StreamNumber,
+        from: RecordNumber,
+        limit: usize,
+    ) -> Result<Option<Page>, StoreError> {
+        let bytes = PAGE_BYTES;
+        let request = ReadRequest {
+            stream,
+            from,
+            limit,
+            bytes,
+        };
+        self.store.read(request).await
+    }
+
+    pub(crate) async fn first_record(
+        &self,
+        stream: StreamNumber,
+    ) -> Result<Option<Entry>, StoreError> {
+        let page = self.read(stream, RecordNumber(0), 1).await?;
+        Ok(page.and_then(|page| page.entries.into_iter().next()))
+    }
+
+    /// Returns the last record of a stream. `None` if the stream was deleted.
+    pub(crate) async fn last_record(&self, head: &Head) -> Result<Option<Record>, StoreError> {
+        let last = RecordNumber(head.next.0.saturating_sub(1));
+        let entry = self.read_journal(head.number, last).await?.pop();
+        Ok(entry.map(|entry| entry.record))
+    }
+
+    /// Passes the records of a journal on, in order, until `visit` breaks.
+    pub(crate) async fn visit_journal(
+        &self,
+        stream: StreamNumber,
+        mut visit: impl FnMut(Entry) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let mut from = RecordNumber(0);
+        loop {
+            let Some(page) = self.read(stream, from, PAGE_RECORDS).await? else {
+                return Ok(());
+            };
+            let Some(last) = page.entries.last() else {
+                return Ok(());
+            };
+            from = last.number.plus(1);
+            for entry in page.entries {
+                if visit(entry).is_break() {
+                    return Ok(());
+                }
+            }
+            if from >= page.end {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Returns the first record with such content.
+    pub(crate) async fn find_record(
+        &self,
+        stream: StreamNumber,
+        mut is_wanted: impl FnMut(&Body) -> bool,
+    ) -> Result<Option<Entry>, StoreError> {
+        let mut found = None;
+        let visit = |entry: Entry| match is_wanted(&entry.record.body) {
+            true => {
+                found = Some(entry);
+                ControlFlow::Break(())
+            }
+            false => ControlFlow::Continue(()),
+        };
+        self.visit_journal(stream, visit).await?;
+        Ok(found)
+    }
+
+    /// Returns the overview of a journal.
+    pub(crate) async fn overview(&self, stream: StreamNumber) -> Result<Overview, StoreError> {
+        self.fold(stream, |_| {}).await
+    }
+
+    /// Returns the overview of a journal without the results of its steps, which may be large.
+    pub(crate) async fn overview_without_results(
+        &self,
+        stream: StreamNumber,
+    ) -> Result<Overview, StoreError> {
+        self.fold(stream, remove_result).await
+    }
+
+    async fn fold(
+        &self,
+        stream: StreamNumber,
+        change: impl Fn(&mut Entry),
+    ) -> Result<Overview, StoreError> {
+        let mut overview = Overview::new();
+        let visit = |mut entry: Entry| {
+            change(&mut entry);
+            overview.fold(&entry);
+            ControlFlow::Continue(())
+        };
+        self.visit_journal(stream, visit).await?;
+        Ok(overview)
+    }
+
+    /// Reads the first page of a journal. `None` if there are more.
+    pub(crate) async fn read_short_journal(
+        &self,
+        stream: StreamNumber,
+    ) -> Result<Option<Vec<Entry>>, StoreError> {
+        let page = self.read(stream, RecordNumber(0), PAGE_RECORDS).await?;
+        let page = page.unwrap_or_default();
+        let end = page.entries.last().map(|last| last.number.plus(1));
+        Ok((end.unwrap_or_default() >= page.end).then_some(page.entries))
+    }
+
+    /// Reads a journal from a record on to its end.
+    pub(crate) async fn read_journal(
+        &self,
+        stream: StreamNumber,
+        from: RecordNumber,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let journal = self.read_journal_within(stream, from, u64::MAX).await?;
+        Ok(journal.unwrap_or_default())
+    }
+
+    /// Reads a journal into memory to execute or copy it. `None` if it is larger than
+    /// [`Settings::journal_bytes_max`](crate::Settings::journal_bytes_max).
+    pub(crate) async fn read_whole(
+        &self,
+        stream: StreamNumber,
+    ) -> Result<Option<Vec<Entry>>, StoreError> {
+        let bytes_max = self.settings.journal_bytes_max;
+        let from = RecordNumber(0);
+        self.read_journal_within(stream, from, bytes_max).await
+    }
+
+    async fn read_journal_within(
+        &self,
+        stream: StreamNumber,
+        mut from: RecordNumber,
+        mut bytes_left: u64,
+    ) -> Result<Option<Vec<Entry>>, StoreError> {
+        let mut entries = Vec::new();
+        loop {
+            let Some(page) = self.read(stream, from, PAGE_RECORDS).await? else {
+                return Ok(Some(entries));
+            };
+            let Some(last) = page.entries.last() else {
+                return Ok(Some(entries));
+            };
+            from = last.number.plus(1);
+            let at_end = from >= page.end;
+            let Some(left) = bytes_left.checked_sub(bytes_of(&page.entries)) else {
+                return Ok(None);
+            };
+            bytes_left = left;
+            if entries.is_empty() {
+                entries = page.entries;
+                if !at_end {
+                    // Growing step by step would copy a long journal repeatedly.
+                    let left = page.end.0.saturating_sub(from.0);
+                    let left = usize::try_from(left).unwrap_or(usize::MAX);
+                    entries.reserve_exact(left.min(RESERVED_MAX));
+                }
+            } else {
+                entries.extend(page.entries);
+            }
+            if at_end {
+                if entries.capacity() > 2 * entries.len() {
+                    entries.shrink_to_fit();
+                }
+                return Ok(Some(entries));
+            }
+        }
+    }
+}
+
+/// Returns about how many bytes records take in memory.
+fn bytes_of(entries: &[Entry]) -> u64 {
+    let payloads = entries
+        .iter()
+        .flat_map(|entry| entry.record.body.payloads());
+    let payloads: usize = payloads.map(|payload| payload.as_bytes().len()).sum();
+    (size_of_val(entries) + payloads) as u64
+}
+
+fn remove_result(entry: &mut Entry) {
+    match &mut entry.record.body {
+        Body::StepCompleted(record) => record.result = Payload::null(),
+        Body::StepSkipped(record) => record.result = Payload::null(),
+        Body::StepEdited(record) => record.result = Payload::null(),
+        // The others have no result of a step.
+        _ => {}
+    }
+}
