@@ -7,10 +7,12 @@ use everstep_model::{Location, RecordNumber, RecordRange, StepStatus};
 use super::fold::{Kind, Overview, Seen, Stamp};
 
 impl Overview {
-    /// Registers an operation that is not a step. Returns whether it is open: its location is new,
-    /// and the run is not about to end.
+    /// Registers an operation that is not a step. Returns whether it is open: it is not open already, and the run is not
+    /// about to end. A later pass of the function may open an operation again that was dropped in an earlier one.
     pub(super) fn opens(&mut self, at: Stamp, location: &Location) -> bool {
-        if self.seen.contains_key(location) {
+        if let Some(seen) = self.seen.get(location)
+            && (seen.kind != Kind::Other || self.is_open(location))
+        {
             return false;
         }
         let operation = Seen {

@@ -145,6 +145,22 @@ fn undone_steps_are_marked_and_code_that_goes_forward_ends_the_rollback() {
     );
 }
 
+// B772
+#[test]
+fn an_operation_that_an_earlier_pass_dropped_is_open_again_in_a_later_pass() {
+    let timed_out = TimerFired {
+        purpose: TimerPurpose::Wait,
+        location: Some(at("w:0")),
+        due: time(500),
+    };
+    let journal = Journal::created()
+        .with(waiting("w:0", &["e"]))
+        .with(timed_out)
+        .with(waiting("w:0", &["e"]));
+    assert_eq!(journal.overview().status(), RunStatus::Waiting);
+    assert_eq!(journal.overview().waits.len(), 1);
+}
+
 // B726
 #[test]
 fn a_rollback_that_the_code_requested_is_over_when_nothing_is_left_to_undo() {
