@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::{Generation, RunId, Seed, digest};
+use crate::limits::KEY_BYTES_MAX;
 use crate::location::Location;
 
 /// An operation of a run. The identity distinguishes runs that reuse the id of a deleted run.
@@ -24,10 +25,23 @@ impl Link {
         digest(self.text().as_bytes(), 16)
     }
 
-    /// Returns the dedup id of the event that the operation sends.
+    /// Returns the dedup id of the event that the operation sends to a run. An event of a run to itself names
+    /// the operation, so that it is known even if a loop has dropped its record.
     #[must_use]
-    pub fn sent_dedup_id(&self) -> String {
-        format!("sent:{}", self.key())
+    pub fn sent_dedup_id(&self, to: &RunId) -> String {
+        let id = format!("sent:{}", self.key());
+        let named = format!("{id}:{}", self.location);
+        match *to == self.run && named.len() <= KEY_BYTES_MAX {
+            true => named,
+            false => id,
+        }
+    }
+
+    /// Returns the location that a dedup id of an event names.
+    #[must_use]
+    pub fn sent_location(dedup_id: &str) -> Option<Location> {
+        let (_, location) = dedup_id.strip_prefix("sent:")?.split_once(':')?;
+        location.parse().ok()
     }
 
     /// Whether both can name the same operation. Identities are compared only if both are known.

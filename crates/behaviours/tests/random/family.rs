@@ -118,9 +118,21 @@ pub(crate) async fn run_family(
         FamilyOp::Detached { takes_ms } => leaf(*takes_ms, false)?.detach().await?.to_string(),
         FamilyOp::Send { event, to_itself } => {
             let to = if *to_itself { "r" } else { "nobody" };
-            ctx.send_by_name(to, event_name(*event), Payload::from_value(&7)?)?;
+            ctx.send_by_name(
+                to,
+                event_name(*event),
+                Payload::from_value(&number_of(location))?,
+            )?;
             "sent".to_owned()
         }
+    })
+}
+
+/// Returns a number that differs from those of other locations.
+fn number_of(location: &str) -> u32 {
+    let bytes = location.bytes();
+    bytes.fold(0, |number, byte| {
+        number.wrapping_mul(31).wrapping_add(u32::from(byte))
     })
 }
 

@@ -42,7 +42,7 @@ impl SendEvent {
             run: to.clone(),
             name: event.clone(),
             payload: payload.clone(),
-            dedup_id: Some(sender.sent_dedup_id()),
+            dedup_id: Some(sender.sent_dedup_id(to)),
             by: Some(sender.run.as_author()),
             generation: None,
         })

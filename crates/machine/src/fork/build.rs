@@ -34,9 +34,9 @@ pub fn fork(journal: &[Entry], reason: ForkReason, plan: &ForkPlan) -> Result<Fo
             recover::rollback_retried(journal)?
         }
     };
+    compacted::name_gone_iterations(journal, &mut kept);
     let later = later_events(&plan.extent, reason);
     events::keep(journal, later, &plan.source, &mut kept);
-    compacted::name_gone_iterations(journal, &mut kept);
     compacted::keep_time_order(journal, &mut kept);
     let inherited = created.forked_from.as_ref().and_then(|from| from.keys_of);
     let keys_of = keeps_keys.then(|| inherited.unwrap_or(plan.source.1));

@@ -127,6 +127,25 @@ pub(super) fn name_gone_iterations(journal: &[Entry], kept: &mut [Kept]) {
     }
 }
 
+/// Returns whether an operation was in an iteration that the copy neither has nor repeats.
+pub(super) fn is_gone(operation: &Location, kept: &[Kept]) -> bool {
+    let mut around = operation.scope.iteration();
+    while let Some(scope) = around {
+        let Some((whole, iteration)) = scope.as_iteration() else {
+            return false;
+        };
+        let last = kept.iter().rev().find_map(|kept| match &kept.record.body {
+            Body::LoopAdvanced(advanced) if advanced.location == whole => Some(advanced),
+            _ => None,
+        });
+        if last.is_some_and(|last| holds(&last.gone, iteration)) {
+            return true;
+        }
+        around = whole.scope.iteration();
+    }
+    false
+}
+
 /// Returns the part of the ranges before an iteration; all of them if the loop has ended.
 fn before(gone: &[IterationRange], iteration: u64, done: bool) -> Vec<IterationRange> {
     let end = if done { u64::MAX } else { iteration };

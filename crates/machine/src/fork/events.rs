@@ -1,8 +1,8 @@
 //! Events in a copy: no accepted event is lost, and none is delivered twice.
 //!
 //! An event is accepted once, so its sender does not repeat it, however the run continues. The copy therefore also keeps
-//! events that arrived after the records that it keeps. An event that the run sent to itself follows its `sent` record: the
-//! copy keeps both, or neither, because the code then sends it again.
+//! events that arrived after the records that it keeps. An event that the run sent to itself follows its `sent` record, or the
+//! iteration whose records a loop has dropped: the copy keeps both, or neither, because the code then sends it again.
 
 #[cfg(test)]
 mod tests;
@@ -10,8 +10,9 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use everstep_model::record::{Event, Sent};
-use everstep_model::{Body, Entry, Generation, Link, RecordNumber, RunId};
+use everstep_model::{Body, Entry, Generation, Link, Location, RecordNumber, RunId};
 
+use super::compacted;
 use super::kept::Kept;
 
 /// Which events a copy keeps that arrived after its last operation.
@@ -25,30 +26,41 @@ pub(super) enum LaterEvents {
     All,
 }
 
-/// Adds later events to the records of a copy.
+/// Where an event of a run to itself was sent.
+enum Origin {
+    /// The number of its `sent` record.
+    Sent(RecordNumber),
+    /// Its location; a loop has dropped the record.
+    Dropped(Location),
+}
+
+/// Adds later events to the records of a copy, and removes events that its code sends again. The last record of each loop
+/// names the iterations that the copy does not repeat.
 pub(super) fn keep(
     journal: &[Entry],
     later: LaterEvents,
-    (run, generation): &(RunId, Generation),
+    source: &(RunId, Generation),
     kept: &mut Vec<Kept>,
 ) {
-    if later == LaterEvents::None {
-        return;
-    }
     let numbers: BTreeSet<RecordNumber> = kept.iter().filter_map(|kept| kept.number).collect();
-    let own = sent_to_itself(journal, run, *generation);
+    let own = sent_to_itself(journal, source);
     let taken = match later {
         LaterEvents::NotTaken => taken(journal),
         LaterEvents::None | LaterEvents::All => BTreeSet::new(),
     };
     for entry in events(journal).map(|(entry, _)| entry) {
+        let number = Some(entry.number);
+        let is_kept = numbers.contains(&entry.number);
         let is_wanted = match own.get(&entry.number) {
-            Some(sent) => numbers.contains(sent),
-            None => !taken.contains(&entry.number),
+            Some(Origin::Sent(sent)) => is_kept || numbers.contains(sent),
+            Some(Origin::Dropped(location)) => compacted::is_gone(location, kept),
+            None => is_kept || !taken.contains(&entry.number),
         };
-        if is_wanted && !numbers.contains(&entry.number) {
-            let index = kept.partition_point(|kept| kept.number < Some(entry.number));
-            kept.insert(index, Kept::of(entry));
+        let index = kept.partition_point(|kept| kept.number < number);
+        match (is_kept, is_wanted) {
+            (true, false) => drop(kept.remove(index)),
+            (false, true) if later != LaterEvents::None => kept.insert(index, Kept::of(entry)),
+            _ => {}
         }
     }
 }
@@ -69,37 +81,39 @@ fn taken(journal: &[Entry]) -> BTreeSet<RecordNumber> {
     waits.flatten().copied().collect()
 }
 
-/// Returns the events that the run sent to itself, each with the number of its `sent` record.
+/// Returns the events that the run sent to itself.
 ///
 /// The dedup id of an event names its sender exactly. A copied event has none, so it belongs to the latest equal record that
 /// is left: a run receives its own events in the order in which it sent them, and loops drop the oldest records.
 fn sent_to_itself(
     journal: &[Entry],
-    run: &RunId,
-    generation: Generation,
-) -> BTreeMap<RecordNumber, RecordNumber> {
+    (run, generation): &(RunId, Generation),
+) -> BTreeMap<RecordNumber, Origin> {
     let identity = match journal.first().map(|first| &first.record.body) {
         Some(Body::Created(created)) => Some(created.identity()),
         _ => None,
+    };
+    let id_of = |location: &Location| {
+        let link = Link {
+            run: run.clone(),
+            generation: *generation,
+            location: location.clone(),
+            identity,
+        };
+        link.sent_dedup_id(run)
     };
     let mut sent: Vec<(RecordNumber, &Sent, String)> = Vec::new();
     for entry in journal {
         if let Body::Sent(record) = &entry.record.body
             && record.to == *run
         {
-            let link = Link {
-                run: run.clone(),
-                generation,
-                location: record.location.clone(),
-                identity,
-            };
-            sent.push((entry.number, record, link.sent_dedup_id()));
+            sent.push((entry.number, record, id_of(&record.location)));
         }
     }
     let mut own = BTreeMap::new();
     for (entry, event) in events(journal).rev() {
-        if sent.is_empty() {
-            break;
+        if event.by.as_ref() != Some(&run.as_author()) {
+            continue;
         }
         let belongs = |(number, sent, id): &(RecordNumber, &Sent, String)| match &event.dedup_id {
             Some(known) => known == id,
@@ -107,10 +121,14 @@ fn sent_to_itself(
                 *number < entry.number && sent.event == event.name && sent.payload == event.payload
             }
         };
-        let is_from_a_run = event.by.as_ref() == Some(&run.as_author());
-        if is_from_a_run && let Some(index) = sent.iter().rposition(belongs) {
-            own.insert(entry.number, sent.remove(index).0);
-        }
+        let origin = match (sent.iter().rposition(belongs), &event.dedup_id) {
+            (Some(index), _) => Some(Origin::Sent(sent.remove(index).0)),
+            (None, Some(id)) => Link::sent_location(id)
+                .filter(|location| id_of(location) == *id)
+                .map(Origin::Dropped),
+            (None, None) => None,
+        };
+        own.extend(origin.map(|origin| (entry.number, origin)));
     }
     own
 }

@@ -1,7 +1,7 @@
 //! Events that arrived after the records that a copy keeps, and events of a run to itself.
 
-use everstep_model::record::{Event, ForkReason, Sent};
-use everstep_model::{Body, Generation, Link};
+use everstep_model::record::{Event, ForkReason, IterationRange, LoopAdvanced, Sent};
+use everstep_model::{Body, Generation, Link, RecordNumber};
 
 use super::super::tests::samples::*;
 use super::super::{ForkExtent, fork};
@@ -29,7 +29,7 @@ fn received(location: &str) -> Event {
         identity: Some(first.identity()),
     };
     Event {
-        dedup_id: Some(link.sent_dedup_id()),
+        dedup_id: Some(link.sent_dedup_id(&id("r"))),
         ..copied_event()
     }
 }
@@ -113,6 +113,24 @@ fn equal_events_of_a_run_to_itself_belong_to_the_latest_records_of_sending_them(
         .with(copied_event())
         .with(completed());
     assert_eq!(copied(&journal, before("a:0")), ["created", "event"]);
+}
+
+// B723
+#[test]
+fn an_event_whose_sending_a_loop_has_dropped_follows_its_iteration() {
+    let ended = LoopAdvanced {
+        began: RecordNumber(1),
+        gone: vec![IterationRange { first: 0, last: 1 }],
+        ..advanced("l:0", 1, true, &[])
+    };
+    let journal = Journal::created()
+        .with(received("l/~0/__sent:0"))
+        .with(ended)
+        .with(started("a:0", 1))
+        .with(completed());
+    let after = ["created", "event", "loop_advanced l:0"];
+    assert_eq!(copied(&journal, before("a:0")), after);
+    assert_eq!(copied(&journal, before("l:0")), ["created"]);
 }
 
 #[test]
