@@ -156,10 +156,9 @@ impl Conclusion {
         };
         match self {
             Self::Completed(_) => end(RunStatus::Completed),
-            Self::Failed(..) => end(RunStatus::Failed),
+            Self::Failed(..) | Self::Broken(_) => end(RunStatus::Failed),
             Self::RollbackFailed { .. } => end(RunStatus::RollbackFailed),
             Self::Cancelled(_) => end(RunStatus::Cancelled),
-            Self::Broken(_) => Then::EndAnyway(RunStatus::Failed),
             Self::Retry(_) => Then::GoOnAs(RunStatus::Running),
             Self::RollBack(_) => Then::GoOnAs(RunStatus::RollingBack),
             Self::Suspended(status) => Then::Suspend(*status),

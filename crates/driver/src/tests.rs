@@ -8,10 +8,10 @@ mod writing;
 use std::collections::HashSet;
 
 use everstep_machine::{CallSite, OpId, Resolution};
-use everstep_model::record::{CancelRequested, Created, Event};
+use everstep_model::record::{CancelRequested, Created, Event, ParentClose};
 use everstep_model::{
     Body, Entry, Failure, Generation, Location, Name, Payload, Record, RecordNumber, RunId,
-    RunStatus, Scope, Seed, StepOptions, Timestamp,
+    RunStatus, Scope, Seed, StepOptions, Timestamp, UndoMode,
 };
 
 use crate::{
@@ -146,6 +146,25 @@ impl Shell {
         let replay = &mut self.driver.current().0.replay;
         let op = replay.call(&Scope::ROOT, &name(step), options, CallSite::Shell(0));
         op.unwrap()
+    }
+
+    /// Calls a child that can be undone.
+    fn call_child(&mut self) {
+        let child = everstep_machine::ChildCall {
+            workflow: name("ship"),
+            id: None,
+            input: json("1"),
+            tags: vec![],
+            timeout: None,
+            on_close: ParentClose::Cancel,
+            undo: UndoMode::Undo,
+        };
+        let (current, _) = self.driver.current();
+        current.host.0.insert(Location::root(name("ship"), 0));
+        let site = CallSite::Shell(0);
+        current
+            .replay
+            .call(&Scope::ROOT, &name("ship"), child, site);
     }
 
     fn wait_for_go(&mut self) -> OpId {

@@ -1,5 +1,7 @@
 //! How an activation ends.
 
+use everstep_model::record::{ChildFinished, ChildOutcome, DeadlinePassed};
+
 use super::*;
 
 fn suspended() -> Shell {
@@ -200,4 +202,37 @@ fn code_that_diverges_is_parked_with_the_call_site_of_its_shell() {
         }
         other => panic!("{other:?}"),
     }
+}
+
+// B132
+#[test]
+fn a_child_that_completes_as_the_deadline_passes_is_undone() {
+    let mut shell = Shell::of_new_run();
+    shell.next();
+    shell.call_child();
+    shell.driver.settled();
+    assert_eq!(shell.written().0, ["child_started"]);
+    shell.commit();
+    let started = shell.journal.clone();
+    let run = match &started[1].record.body {
+        Body::ChildStarted(child) => child.run.clone(),
+        other => panic!("{other:?}"),
+    };
+    let deadline = DeadlinePassed { deadline: NOW };
+    let passed = entries(2, [deadline.into()]);
+    let mut shell = Shell::new([started, passed].concat(), |_| {});
+    shell.next();
+    shell.call_child();
+    shell.driver.settled();
+    assert_eq!(shell.next(), Action::Drop(ExecutionKind::Live));
+    let fails = (vec!["failed"], Then::End(RunStatus::Failed));
+    assert_eq!(shell.written(), fails);
+    let finished = ChildFinished {
+        location: Location::root(name("ship"), 0),
+        run: Some(run),
+        outcome: ChildOutcome::Completed(json("1")),
+    };
+    shell.refuse(entries(3, [finished.into()]));
+    let undoes = (vec!["undo_started"], Then::GoOnAs(RunStatus::RollingBack));
+    assert_eq!(shell.written(), undoes);
 }
