@@ -33,7 +33,7 @@ crate::words! {
         /// Completed undos are kept only in memory: after a crash they run again, although the journal has their
         /// records (22).
         UndoRepeatedAfterCrash = "undo-repeated-after-crash",
-        /// The point of no return is recorded apart from its step: a request to end the run in between leads to undos (22).
+        /// The result of a step that is the point of no return does not say so: a later failure leads to undos (22).
         NoReturnApart = "no-return-apart",
         /// The journal always names the first branch of a race as its winner (12).
         RaceLoserPersisted = "race-loser-persisted",

@@ -35,8 +35,8 @@ fn signs(bug: Bug) -> &'static [(u8, &'static str)] {
         // A run that waits for a child that was never created never ends.
         Bug::OutboxRemovedFirst => &[(14, "events"), (17, "children"), (29, "simulation")],
         Bug::RetryCountedOnTakeover => &[(10, "steps")],
-        // The journal of the terminated run stays open, which a read notices first.
-        Bug::ResultAfterTerminate => &[(24, "appending"), (1, "reading")],
+        // The journal of the terminated run stays open and grows, which a read may notice first.
+        Bug::ResultAfterTerminate => &[(24, "appending"), (1, "reading"), (4, "reading")],
         Bug::ReadyClearedUnguarded => &[(2, "appending")],
         Bug::TwoResolvedPerPoll => &[(12, "replaying"), (12, "clients")],
         Bug::LoopUnrecorded => &[(12, "replaying")],
@@ -55,6 +55,7 @@ fn signs(bug: Bug) -> &'static [(u8, &'static str)] {
             (12, "clients"),
             (12, "replaying"),
             (9, "steps"),
+            (10, "steps"),
             (11, "env"),
         ],
     }

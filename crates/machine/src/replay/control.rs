@@ -8,7 +8,6 @@
 #[cfg(test)]
 mod tests;
 
-use everstep_model::planted::{self, Bug};
 use everstep_model::record::{CancelRequested, FailureOutcome, ForcedFailure, StepFailed};
 use everstep_model::{Body, Entry, ErrorCode, Failure, Location, Payload, Timestamp};
 
@@ -39,9 +38,7 @@ pub(super) fn is_pause_recorded(cx: &Context) -> bool {
 /// Returns whether requests to end the run wait, because a step is passing the point of no return. Its effect may have
 /// happened, so nothing may be undone before its end is known.
 pub(super) fn holds_requests(cx: &Context) -> bool {
-    cx.state.is_running()
-        && !planted::is(Bug::NoReturnApart)
-        && cx.operations.steps().any(|(_, _, step)| step.is_passing())
+    cx.state.is_running() && cx.operations.steps().any(|(_, _, step)| step.is_passing())
 }
 
 /// Takes the first request that no longer waits.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use everstep_model::record::{ChildOutcome, ForkReason};
-use everstep_model::{Body, Location, RecordNumber, RunId};
+use everstep_model::{Body, Location, RecordNumber, RunId, UndoMode};
 
 use crate::observed::{Stream, Violation};
 use crate::program::{Op, has};
@@ -166,7 +166,7 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
 }
 
 fn undos_of(stream: &Stream) -> Undos<'_> {
-    let mut can_be_undone: BTreeMap<Subject<'_>, bool> = BTreeMap::new();
+    let mut modes: BTreeMap<Subject<'_>, UndoMode> = BTreeMap::new();
     // Steps that are the point of no return, by their options, and not by the records that say that it was passed.
     let mut no_return: BTreeSet<&Location> = BTreeSet::new();
     let mut undos = Undos::default();
@@ -178,20 +178,17 @@ fn undos_of(stream: &Stream) -> Undos<'_> {
         if stream.commits.contains(&number) {
             undos.commits = (number, undos.commits.0);
         }
-        let is_undoable = |what: Subject<'_>| {
-            can_be_undone
-                .get(&what)
-                .is_some_and(|is_undoable| *is_undoable)
-        };
+        let mode_of = |what: Subject<'_>| modes.get(&what).copied().unwrap_or_default();
+        let is_undoable = |what| !mode_of(what).is_none();
         match &entry.record.body {
             Body::NoReturn(_) => undos.no_return = true,
             Body::StepCompleted(done) => undos.no_return |= no_return.contains(&done.location),
             Body::StepEdited(done) => undos.no_return |= no_return.contains(&done.location),
-            // The programs have no internal undos.
             Body::UndoStarted(started) if undos.no_return => {
-                undos
-                    .forbidden
-                    .push((&started.location, started.run.as_ref()));
+                let what = (&started.location, started.run.as_ref());
+                if mode_of(what) != UndoMode::Internal {
+                    undos.forbidden.push(what);
+                }
             }
             _ => {}
         }
@@ -199,7 +196,7 @@ fn undos_of(stream: &Stream) -> Undos<'_> {
             Body::StepStarted(started) => {
                 if let Some(options) = &started.options {
                     let step = (&started.location, None);
-                    can_be_undone.insert(step, !options.undo.is_none());
+                    modes.insert(step, options.undo);
                     if options.no_return {
                         no_return.insert(&started.location);
                     }
@@ -207,7 +204,7 @@ fn undos_of(stream: &Stream) -> Undos<'_> {
             }
             Body::ChildStarted(started) => {
                 let child = (&started.location, Some(&started.run));
-                can_be_undone.insert(child, !started.undo.is_none());
+                modes.insert(child, started.undo);
             }
             Body::StepCompleted(done) if is_undoable((&done.location, None)) => {
                 undos.done((&done.location, None), number);
@@ -242,7 +239,7 @@ mod tests {
         ChildFinished, ChildStarted, ExecutionRetried, Failed, ParentClose, StepStarted,
         UndoCompleted, UndoStarted,
     };
-    use everstep_model::{ErrorCode, Failure, Payload, Record, StepOptions, UndoMode};
+    use everstep_model::{ErrorCode, Failure, Payload, Record, StepOptions};
     use everstep_store_testkit::sample::{location, name, step};
 
     use super::*;

@@ -6,7 +6,6 @@ use std::pin::Pin;
 
 use everstep::operation::{OneOf2, RunMetadata, StepContext, Undo};
 use everstep::{AnyEvent, Ctx, Error, Event as _, Payload, Result, Retry, RunId, millis};
-use everstep_model::planted::{self, Bug};
 use futures_util::future::join_all;
 
 use super::clients::COLLECTOR;
@@ -130,13 +129,7 @@ async fn run_step(
         How::Plain | How::Tried => step.await?,
         How::Fenced => step.fenced().await?,
         How::Ephemeral => return Ok(Some(step.ephemeral().await?)),
-        How::NoReturn => {
-            let value = step.no_return().await?;
-            if planted::is(Bug::NoReturnApart) {
-                ctx.no_return();
-            }
-            value
-        }
+        How::NoReturn => step.no_return().await?,
         How::TimesOut => step.timeout(millis(4_000)).retry_timeouts().await?,
         How::Undoable => {
             let (env, run) = (env.clone(), run.clone());
