@@ -27,12 +27,17 @@ pub(crate) enum StoreKind {
 pub(crate) struct World {
     pub(crate) runtime: Arc<VirtualRuntime>,
     store: StoreKind,
+    settings: Settings,
     engine: Option<Engine>,
 }
 
 impl World {
     /// Opens an engine on an empty store.
     pub(crate) async fn new(in_memory: bool) -> Self {
+        Self::with_settings(in_memory, Settings::default()).await
+    }
+
+    pub(crate) async fn with_settings(in_memory: bool, settings: Settings) -> Self {
         let runtime = Arc::new(VirtualRuntime::new(1));
         let store = match in_memory {
             true => StoreKind::Memory(MemoryStore::new(runtime.clone())),
@@ -41,6 +46,7 @@ impl World {
         let mut world = Self {
             runtime,
             store,
+            settings,
             engine: None,
         };
         world.open().await;
@@ -59,7 +65,7 @@ impl World {
             store,
             bus: Arc::new(LocalBus::default()),
             runtime: self.runtime.clone(),
-            settings: Settings::default(),
+            settings: self.settings.clone(),
             workers: Vec::new(),
             failure_hooks: Vec::new(),
         };
