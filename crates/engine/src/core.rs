@@ -91,7 +91,6 @@ impl Core {
         let streams = Streams::new(parts.clone());
         let dispatcher = Arc::new(Dispatcher {
             parts: parts.clone(),
-            outbox: outbox_queue.clone(),
             probations: Probations::default(),
         });
         let requests = Arc::new(Requests {

@@ -16,7 +16,6 @@ use super::mailbox::Mailbox;
 use super::parts::Parts;
 use super::probation::{Probation, Probations};
 use super::seat::LocalSeat;
-use crate::commit::OutboxSink;
 use crate::commit::projection::Origin;
 use crate::error::{CodedError, JournalTooLarge};
 use crate::workers::{Activation, Message};
@@ -39,7 +38,6 @@ pub(crate) struct Claimed {
 
 pub(crate) struct Dispatcher {
     pub(crate) parts: Arc<Parts>,
-    pub(crate) outbox: Arc<dyn OutboxSink>,
     pub(crate) probations: Probations,
 }
 
@@ -149,7 +147,8 @@ impl Dispatcher {
         }
         if node.is_shared {
             // Effects that an earlier executor caused must not be overtaken by those to come.
-            self.outbox.found(node.outbox_of(stream).await?);
+            let undelivered = node.outbox_of(stream).await?;
+            self.parts.post_commit.outbox.found(undelivered);
         }
         match node.read_whole(stream).await? {
             Some(journal) => Ok(self.activate(claimed, journal).await),

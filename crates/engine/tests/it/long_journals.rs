@@ -17,7 +17,7 @@ use everstep_store::{
     BoxFuture, Call, Description, Intercept, LocalBus, MemoryStore, Store, StoreError, StreamRef,
 };
 
-use crate::support::{World, virtual_time};
+use crate::support::{World, two_nodes_on, virtual_time};
 
 /// Appends these records to each run of a workflow, and then waits until it loses the run.
 struct Writes {
@@ -179,6 +179,22 @@ fn a_child_that_starts_after_its_long_parent_was_terminated_is_ended() {
         assert_eq!(status(engine, "c").await, None, "no worker offers it");
         let _children = engine.offer(children()).await.unwrap();
         reach(engine, "c", RunStatus::Terminated).await;
+    });
+}
+
+// B865
+#[test]
+fn a_child_that_starts_after_another_node_has_terminated_its_parent_is_ended() {
+    virtual_time(async {
+        // No hint reaches the other node.
+        let (one, two) = two_nodes_on([Arc::default(), Arc::default()]).await;
+        let _parent = one.offer(parent(vec![child("c")])).await.unwrap();
+        start_parent(&one).await;
+        terminate(&two).await;
+        pass(&one, 60).await;
+        assert_eq!(status(&one, "c").await, None, "no worker offers it");
+        let _children = one.offer(children()).await.unwrap();
+        reach(&one, "c", RunStatus::Terminated).await;
     });
 }
 

@@ -91,13 +91,18 @@ impl World {
 
 /// Two engines on one store in memory, which receive each other's hints.
 pub(crate) async fn two_nodes() -> (Engine, Engine) {
+    let bus = Arc::new(LocalBus::default());
+    two_nodes_on([bus.clone(), bus]).await
+}
+
+/// Two engines on one store in memory, with a bus each.
+pub(crate) async fn two_nodes_on([one, two]: [Arc<LocalBus>; 2]) -> (Engine, Engine) {
     let runtime = Arc::new(VirtualRuntime::new(1));
     let store = MemoryStore::new(runtime.clone());
-    let bus = Arc::new(LocalBus::default());
-    let open = async || {
+    let open = async |bus| {
         let engine = Engine::open(EngineParts {
             store: Arc::new(store.clone()),
-            bus: bus.clone(),
+            bus,
             runtime: runtime.clone(),
             settings: Settings::default(),
             workers: Vec::new(),
@@ -105,7 +110,7 @@ pub(crate) async fn two_nodes() -> (Engine, Engine) {
         });
         engine.await.unwrap()
     };
-    (open().await, open().await)
+    (open(one).await, open(two).await)
 }
 
 /// Runs a test on an empty store of each kind, on the virtual clock.

@@ -111,6 +111,11 @@ impl Parts {
     ) -> Result<Option<Done>, ControlError> {
         open.read_on(&self.node).await?;
         let (stream, now) = (open.stream(), self.node.now());
+        if self.node.is_shared {
+            // The ends of children must not overtake starts that another node could not deliver.
+            let undelivered = self.node.outbox_of(stream).await?;
+            self.post_commit.outbox.found(undelivered);
+        }
         let mut commit = DeliverCommit::new(stream, now);
         let end: Body = Terminated {
             by: origin.by.clone(),
