@@ -46,6 +46,25 @@ impl Node {
         Ok(entry.map(|entry| entry.record))
     }
 
+    /// Reads the next page of a journal, with the number after its last record. `None` at the end.
+    async fn next_page(
+        &self,
+        stream: StreamNumber,
+        from: RecordNumber,
+    ) -> Result<Option<(Page, RecordNumber)>, StoreError> {
+        let limit = self.settings.journal_page_records;
+        let page = self.read(stream, from, limit).await?;
+        let Some(page) = page.filter(|page| from < page.end) else {
+            return Ok(None);
+        };
+        let Some(last) = page.entries.last() else {
+            let detail = format!("it has no records from {from} to {}", page.end);
+            return Err(StoreError::corrupt(format!("stream {stream}"), detail));
+        };
+        let next = last.number.plus(1);
+        Ok(Some((page, next)))
+    }
+
     /// Passes the records of a journal on, in order, from a record on until `visit` breaks.
     pub(crate) async fn visit_journal(
         &self,
@@ -53,26 +72,18 @@ impl Node {
         mut from: RecordNumber,
         mut visit: impl FnMut(Entry) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        loop {
-            let Some(page) = self
-                .read(stream, from, self.settings.journal_page_records)
-                .await?
-            else {
-                return Ok(());
-            };
-            let Some(last) = page.entries.last() else {
-                return Ok(());
-            };
-            from = last.number.plus(1);
+        while let Some((page, next)) = self.next_page(stream, from).await? {
+            from = next;
             for entry in page.entries {
                 if visit(entry).is_break() {
                     return Ok(());
                 }
             }
             if from >= page.end {
-                return Ok(());
+                break;
             }
         }
+        Ok(())
     }
 
     /// Returns the first record with such content.
@@ -149,17 +160,8 @@ impl Node {
         mut bytes_left: u64,
     ) -> Result<Option<Vec<Entry>>, StoreError> {
         let mut entries = Vec::new();
-        loop {
-            let Some(page) = self
-                .read(stream, from, self.settings.journal_page_records)
-                .await?
-            else {
-                return Ok(Some(entries));
-            };
-            let Some(last) = page.entries.last() else {
-                return Ok(Some(entries));
-            };
-            from = last.number.plus(1);
+        while let Some((page, next)) = self.next_page(stream, from).await? {
+            from = next;
             let at_end = from >= page.end;
             let Some(left) = bytes_left.checked_sub(bytes_of(&page.entries)) else {
                 return Ok(None);
@@ -180,9 +182,10 @@ impl Node {
                 if entries.capacity() > 2 * entries.len() {
                     entries.shrink_to_fit();
                 }
-                return Ok(Some(entries));
+                break;
             }
         }
+        Ok(Some(entries))
     }
 }
 
