@@ -1,6 +1,6 @@
 //! The composition root: builds the parts of an engine and starts their tasks.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::OnceCell;
 
@@ -92,6 +92,7 @@ impl Core {
         let dispatcher = Arc::new(Dispatcher {
             parts: parts.clone(),
             probations: Probations::default(),
+            too_large: Mutex::default(),
         });
         let requests = Arc::new(Requests {
             parts: parts.clone(),

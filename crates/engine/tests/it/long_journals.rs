@@ -5,17 +5,18 @@ use std::time::Duration;
 
 use everstep_engine::simulation::VirtualRuntime;
 use everstep_engine::{
-    Activation, Append, Control, Done, Engine, EngineParts, Message, Offer, RequestOrigin,
-    SendEvent, Settings, Start, Then, Worker,
+    Activation, Append, CodedError, Control, Declares, Done, Engine, EngineParts, Message, Offer,
+    Offered, RequestOrigin, SendEvent, Settings, Start, Then, Worker,
 };
 use everstep_model::record::{ChildStarted, ParentClose, StepStarted};
 use everstep_model::{
-    Body, Generation, Location, Name, Payload, Record, RunId, RunStatus, StreamName, StreamNumber,
-    UndoMode,
+    Body, Description, ErrorCode, Generation, Location, Name, Payload, Record, RunId, RunStatus,
+    StreamName, StreamNumber, UndoMode,
 };
 use everstep_store::{
-    BoxFuture, Call, Description, Intercept, LocalBus, MemoryStore, Store, StoreError, StreamRef,
+    Answer, BoxFuture, Call, Intercept, LocalBus, MemoryStore, Store, StoreError, StreamRef,
 };
+use everstep_store_testkit::Counting;
 
 use crate::support::{World, two_nodes_on, virtual_time};
 
@@ -31,6 +32,10 @@ impl Worker for Writes {
             workflow: name(self.workflow),
             versions: 1..=1,
         }]
+    }
+
+    fn declares(&self, _workflow: &Name) -> Option<Arc<dyn Declares>> {
+        Some(Arc::new(Description::default()))
     }
 
     fn execute(&self, mut activation: Activation) -> BoxFuture<'static, ()> {
@@ -129,22 +134,30 @@ async fn start_parent(engine: &Engine) {
     start.id = Some(run("parent"));
     engine.start(start).await.unwrap();
     for _ in 0..10 {
-        let event = SendEvent {
-            run: run("parent"),
-            name: name("event"),
-            payload: Payload::null(),
-            dedup_id: None,
-            by: None,
-            generation: None,
-        };
-        engine.send(event).await.unwrap();
+        send(engine, "event").await;
     }
 }
 
-async fn terminate(engine: &Engine) -> Done {
+/// Sends the parent an event.
+async fn send(engine: &Engine, payload: &str) {
+    let event = SendEvent {
+        run: run("parent"),
+        name: name("event"),
+        payload: Payload::from_value(payload).unwrap(),
+        dedup_id: None,
+        by: None,
+        generation: None,
+    };
+    engine.send(event).await.unwrap();
+}
+
+async fn control(engine: &Engine, control: Control) -> Done {
     let (parent, origin) = (run("parent"), RequestOrigin::default());
-    let done = engine.control(&parent, Control::Terminate, origin);
-    done.await.unwrap()
+    engine.control(&parent, control, origin).await.unwrap()
+}
+
+async fn terminate(engine: &Engine) -> Done {
+    control(engine, Control::Terminate).await
 }
 
 async fn status(engine: &Engine, id: &str) -> Option<RunStatus> {
@@ -215,10 +228,84 @@ fn a_long_run_that_is_terminated_lists_the_steps_that_it_abandons() {
     });
 }
 
+/// Starts a run whose journal of 10 kB is larger than the limit, and offers a worker for it.
+async fn too_large() -> (Arc<Counting>, Engine, Offered) {
+    let runtime = Arc::new(VirtualRuntime::new(1));
+    let store = Arc::new(Counting::new(MemoryStore::new(runtime.clone())));
+    let engine = Engine::open(EngineParts {
+        store: store.clone(),
+        bus: Arc::new(LocalBus::default()),
+        runtime,
+        settings: Settings {
+            journal_bytes_max: 5_000,
+            ..small_pages()
+        },
+        workers: Vec::new(),
+        failure_hooks: Vec::new(),
+    });
+    let engine = engine.await.unwrap();
+    // The catalog keeps the workflow, so that the run can be started without a worker.
+    drop(engine.offer(parent(Vec::new())).await.unwrap());
+    start_parent(&engine).await;
+    for _ in 0..10 {
+        send(&engine, &"x".repeat(1_000)).await;
+    }
+    let offered = engine.offer(parent(Vec::new())).await.unwrap();
+    reach(&engine, "parent", RunStatus::Paused).await;
+    (store, engine, offered)
+}
+
+async fn pauses(engine: &Engine) -> usize {
+    let journal = engine.journal(&run("parent")).await.unwrap();
+    let bodies = journal.iter().map(|entry| &entry.record.body);
+    bodies
+        .filter(|body| matches!(body, Body::Paused(_)))
+        .count()
+}
+
+// B869
+#[test]
+fn a_run_that_is_too_large_is_read_again_only_after_it_was_resumed() {
+    virtual_time(async {
+        let (store, engine, _offered) = too_large().await;
+        let reads = store.calls().reads;
+        for _ in 0..3 {
+            send(&engine, "event").await;
+            pass(&engine, 60).await;
+        }
+        assert_eq!(store.calls().reads, reads);
+        assert_eq!(status(&engine, "parent").await, Some(RunStatus::Paused));
+        assert_eq!(pauses(&engine).await, 1);
+        assert!(control(&engine, Control::Resume).await.changed());
+        pass(&engine, 60).await;
+        assert_eq!(status(&engine, "parent").await, Some(RunStatus::Paused));
+        assert_eq!(pauses(&engine).await, 2);
+    });
+}
+
+// B870
+#[test]
+fn a_run_that_is_too_large_is_restarted_from_its_beginning() {
+    virtual_time(async {
+        let (_store, engine, _offered) = too_large().await;
+        assert!(control(&engine, Control::Restart).await.changed());
+        reach(&engine, "parent", RunStatus::Running).await;
+        let row = engine.row(&run("parent")).await.unwrap();
+        assert_eq!(row.generation, Generation(2));
+    });
+}
+
+/// What the store returns for a page that is damaged.
+#[derive(Clone, Copy, PartialEq)]
+enum Damage {
+    Error,
+    NoRecords,
+}
+
 /// A store in memory with one journal that is damaged from a record on.
 struct Damaged {
     inner: MemoryStore,
-    from: Mutex<Option<(StreamNumber, u64)>>,
+    damage: Mutex<Option<(StreamNumber, u64, Damage)>>,
 }
 
 impl Damaged {
@@ -226,7 +313,7 @@ impl Damaged {
         let runtime = Arc::new(VirtualRuntime::new(1));
         let store = Arc::new(Self {
             inner: MemoryStore::new(runtime.clone()),
-            from: Mutex::default(),
+            damage: Mutex::default(),
         });
         let engine = Engine::open(EngineParts {
             store: store.clone(),
@@ -239,10 +326,19 @@ impl Damaged {
         (store, engine.await.unwrap())
     }
 
-    async fn damage(&self, id: &str, from: u64) {
+    async fn damage(&self, id: &str, from: u64, damage: Damage) {
         let name = StreamName::of_run(&run(id), Generation::FIRST);
         let head = self.inner.head(StreamRef::Name(name)).await.unwrap();
-        *self.from.lock().unwrap() = Some((head.unwrap().number, from));
+        *self.damage.lock().unwrap() = Some((head.unwrap().number, from, damage));
+    }
+
+    fn damage_of(&self, call: &Call) -> Option<Damage> {
+        let (stream, from, damage) = (*self.damage.lock().unwrap())?;
+        let Call::Read { request } = call else {
+            return None;
+        };
+        let is_damaged = request.stream == stream && request.from.0 + 4 > from;
+        is_damaged.then_some(damage)
     }
 }
 
@@ -251,19 +347,23 @@ impl Intercept for Damaged {
         Ok(Arc::new(self.inner.clone()))
     }
 
-    fn description(&self) -> Description {
+    fn description(&self) -> everstep_store::Description {
         self.inner.describe()
     }
 
     fn before(&self, call: &Call) -> Result<(), StoreError> {
-        match (call, *self.from.lock().unwrap()) {
-            (Call::Read { request }, Some((stream, from)))
-                if request.stream == stream && request.from.0 + 4 > from =>
-            {
-                Err(StoreError::corrupt("the test", "damaged"))
-            }
-            _ => Ok(()),
+        match self.damage_of(call) {
+            Some(Damage::Error) => Err(StoreError::corrupt("the test", "damaged")),
+            Some(Damage::NoRecords) | None => Ok(()),
         }
+    }
+
+    fn after(&self, call: &Call, answer: &mut Answer) -> Result<(), StoreError> {
+        if let (Some(Damage::NoRecords), Answer::Read(Some(page))) = (self.damage_of(call), answer)
+        {
+            page.entries.clear();
+        }
+        Ok(())
     }
 }
 
@@ -277,7 +377,7 @@ fn a_damaged_child_does_not_prevent_the_end_of_its_siblings() {
         let _children = engine.offer(children()).await.unwrap();
         start_parent(&engine).await;
         reach(&engine, "a", RunStatus::Running).await;
-        store.damage("a", 0).await;
+        store.damage("a", 0, Damage::Error).await;
         terminate(&engine).await;
         reach(&engine, "b", RunStatus::Terminated).await;
         assert_eq!(status(&engine, "a").await, Some(RunStatus::Running));
@@ -293,8 +393,25 @@ fn what_comes_before_the_damage_of_a_terminated_run_is_ended() {
         let _children = engine.offer(children()).await.unwrap();
         start_parent(&engine).await;
         reach(&engine, "c", RunStatus::Running).await;
-        store.damage("parent", 8).await;
+        store.damage("parent", 8, Damage::Error).await;
         assert!(terminate(&engine).await.changed());
         reach(&engine, "c", RunStatus::Terminated).await;
+    });
+}
+
+// B868
+#[test]
+fn an_empty_page_before_the_end_of_a_journal_is_an_error() {
+    virtual_time(async {
+        let (store, engine) = Damaged::open().await;
+        let _parent = engine.offer(parent(Vec::new())).await.unwrap();
+        start_parent(&engine).await;
+        let parent = run("parent");
+        assert_eq!(engine.inspect(&parent).await.unwrap().overview.records, 11);
+        store.damage("parent", 8, Damage::NoRecords).await;
+        let inspected = engine.inspect(&parent).await;
+        assert_eq!(inspected.unwrap_err().code(), ErrorCode::StoreCorrupt);
+        let read = engine.journal(&parent).await;
+        assert_eq!(read.unwrap_err().code(), ErrorCode::StoreCorrupt);
     });
 }
