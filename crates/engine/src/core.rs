@@ -1,6 +1,6 @@
 //! The composition root: builds the parts of an engine and starts their tasks.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::OnceCell;
 
@@ -91,8 +91,8 @@ impl Core {
         let streams = Streams::new(parts.clone());
         let dispatcher = Arc::new(Dispatcher {
             parts: parts.clone(),
-            outbox: outbox_queue.clone(),
             probations: Probations::default(),
+            too_large: Mutex::default(),
         });
         let requests = Arc::new(Requests {
             parts: parts.clone(),

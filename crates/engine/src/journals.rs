@@ -9,10 +9,6 @@ use everstep_store::{Head, Page, ReadRequest, StoreError};
 
 use crate::node::Node;
 
-/// The number of records read from the store at once.
-const PAGE_RECORDS: usize = 10_000;
-/// The bytes of records read from the store at once.
-const PAGE_BYTES: usize = 4 * 1024 * 1024;
 /// The number of records of a journal for which memory is reserved before they are read. Loops may
 /// have dropped many of them.
 const RESERVED_MAX: usize = 500_000;
@@ -25,7 +21,7 @@ impl Node {
         from: RecordNumber,
         limit: usize,
     ) -> Result<Option<Page>, StoreError> {
-        let bytes = PAGE_BYTES;
+        let bytes = self.settings.journal_page_bytes;
         let request = ReadRequest {
             stream,
             from,
@@ -50,30 +46,44 @@ impl Node {
         Ok(entry.map(|entry| entry.record))
     }
 
-    /// Passes the records of a journal on, in order, until `visit` breaks.
+    /// Reads the next page of a journal, with the number after its last record. `None` at the end.
+    async fn next_page(
+        &self,
+        stream: StreamNumber,
+        from: RecordNumber,
+    ) -> Result<Option<(Page, RecordNumber)>, StoreError> {
+        let limit = self.settings.journal_page_records;
+        let page = self.read(stream, from, limit).await?;
+        let Some(page) = page.filter(|page| from < page.end) else {
+            return Ok(None);
+        };
+        let Some(last) = page.entries.last() else {
+            let detail = format!("it has no records from {from} to {}", page.end);
+            return Err(StoreError::corrupt(format!("stream {stream}"), detail));
+        };
+        let next = last.number.plus(1);
+        Ok(Some((page, next)))
+    }
+
+    /// Passes the records of a journal on, in order, from a record on until `visit` breaks.
     pub(crate) async fn visit_journal(
         &self,
         stream: StreamNumber,
+        mut from: RecordNumber,
         mut visit: impl FnMut(Entry) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        let mut from = RecordNumber(0);
-        loop {
-            let Some(page) = self.read(stream, from, PAGE_RECORDS).await? else {
-                return Ok(());
-            };
-            let Some(last) = page.entries.last() else {
-                return Ok(());
-            };
-            from = last.number.plus(1);
+        while let Some((page, next)) = self.next_page(stream, from).await? {
+            from = next;
             for entry in page.entries {
                 if visit(entry).is_break() {
                     return Ok(());
                 }
             }
             if from >= page.end {
-                return Ok(());
+                break;
             }
         }
+        Ok(())
     }
 
     /// Returns the first record with such content.
@@ -90,7 +100,7 @@ impl Node {
             }
             false => ControlFlow::Continue(()),
         };
-        self.visit_journal(stream, visit).await?;
+        self.visit_journal(stream, RecordNumber(0), visit).await?;
         Ok(found)
     }
 
@@ -118,19 +128,8 @@ impl Node {
             overview.fold(&entry);
             ControlFlow::Continue(())
         };
-        self.visit_journal(stream, visit).await?;
+        self.visit_journal(stream, RecordNumber(0), visit).await?;
         Ok(overview)
-    }
-
-    /// Reads the first page of a journal. `None` if there are more.
-    pub(crate) async fn read_short_journal(
-        &self,
-        stream: StreamNumber,
-    ) -> Result<Option<Vec<Entry>>, StoreError> {
-        let page = self.read(stream, RecordNumber(0), PAGE_RECORDS).await?;
-        let page = page.unwrap_or_default();
-        let end = page.entries.last().map(|last| last.number.plus(1));
-        Ok((end.unwrap_or_default() >= page.end).then_some(page.entries))
     }
 
     /// Reads a journal from a record on to its end.
@@ -161,14 +160,8 @@ impl Node {
         mut bytes_left: u64,
     ) -> Result<Option<Vec<Entry>>, StoreError> {
         let mut entries = Vec::new();
-        loop {
-            let Some(page) = self.read(stream, from, PAGE_RECORDS).await? else {
-                return Ok(Some(entries));
-            };
-            let Some(last) = page.entries.last() else {
-                return Ok(Some(entries));
-            };
-            from = last.number.plus(1);
+        while let Some((page, next)) = self.next_page(stream, from).await? {
+            from = next;
             let at_end = from >= page.end;
             let Some(left) = bytes_left.checked_sub(bytes_of(&page.entries)) else {
                 return Ok(None);
@@ -189,9 +182,10 @@ impl Node {
                 if entries.capacity() > 2 * entries.len() {
                     entries.shrink_to_fit();
                 }
-                return Ok(Some(entries));
+                break;
             }
         }
+        Ok(Some(entries))
     }
 }
 

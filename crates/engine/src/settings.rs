@@ -40,6 +40,10 @@ pub struct Settings {
     /// The approximate number of bytes of a journal above which this node does not execute or copy a
     /// run, because that would use up its memory. Such a run is paused.
     pub journal_bytes_max: u64,
+    /// The maximum number of records of a journal read from the store at once.
+    pub journal_page_records: usize,
+    /// The approximate number of bytes of a journal read from the store at once.
+    pub journal_page_bytes: usize,
     /// The feeds that this engine writes. All nodes on a store must have the same.
     pub feeds: Vec<RecordFeed>,
     /// The approximate number of records that a feed keeps.
@@ -64,6 +68,8 @@ impl Default for Settings {
             lazy_flush: Duration::from_millis(5),
             journal_records_warn: limits::JOURNAL_RECORDS_WARN,
             journal_bytes_max: limits::JOURNAL_BYTES_MAX,
+            journal_page_records: 10_000,
+            journal_page_bytes: 4 * 1024 * 1024,
             feeds: Vec::new(),
             feed_records_max: 1_000_000,
             development: false,

@@ -75,7 +75,7 @@ BEGIN
     RETURN effective;
 END $function$;
 
--- Applies one step, for which its run waits: as `append_batch` does, in half the time. Arrays, plans for any number of steps
+-- Applies one step. Like `append_batch`, in half the time, because the run waits for it. Arrays, plans for any number of steps
 -- and settings for such plans cost as much as the step itself.
 CREATE FUNCTION append_step_{format}(
     clock bigint, sender bigint, p_number bigint, p_stream bigint, p_epoch bigint, p_nonce bigint, p_seq bigint, p_seen bigint,

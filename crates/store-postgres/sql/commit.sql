@@ -452,7 +452,7 @@ BEGIN
             IF c_lease[i] <> 0 AND (c_lease[i] <> 1 OR h.gate = 0) THEN
                 -- Takeovers without progress. A release or an abandonment has already set the count.
                 takeovers := CASE WHEN h.owner IS NULL THEN h.takeovers WHEN h.progress_epoch = h.epoch THEN 1
-                    WHEN h.last_epoch = h.epoch OR h.takeovers < 2 THEN h.takeovers + 1 ELSE h.takeovers END;
+                    WHEN h.last_epoch = h.epoch OR h.takeovers < {unproven_max} THEN h.takeovers + 1 ELSE h.takeovers END;
                 IF c_lease[i] = 1 THEN
                     holds := h.owner IS NOT NULL;
                     IF holds THEN

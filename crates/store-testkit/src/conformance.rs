@@ -117,6 +117,7 @@ macro_rules! conformance {
                 a_page_reports_that_the_stream_is_closed,
                 dropped_records_leave_gaps,
                 drops_may_overlap_and_repeat,
+                a_page_that_begins_in_a_gap_has_a_record,
                 pages_skip_gaps,
                 a_commit_drops_only_earlier_records,
                 dropping_records_does_not_change_counts,

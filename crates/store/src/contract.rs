@@ -35,7 +35,8 @@ pub struct ReadRequest {
     /// commit.
     pub limit: usize,
     /// The bytes of messages after which the page ends. A store may continue to the end of a
-    /// commit, and returns at least one record, however large it is.
+    /// commit, and returns at least one record, however large it is, if there is one from `from`
+    /// on.
     pub bytes: usize,
 }
 

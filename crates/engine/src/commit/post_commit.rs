@@ -135,7 +135,7 @@ pub(crate) struct PostCommitSink {
     pub(crate) failures: FailureHooks,
     pub(crate) counters: Counters,
     timers: Arc<dyn TimerSink>,
-    outbox: Arc<dyn OutboxSink>,
+    pub(crate) outbox: Arc<dyn OutboxSink>,
 }
 
 impl PostCommitSink {

@@ -1,6 +1,7 @@
 //! The path from a claim to an execution: finds the worker, reads the journal, and starts the task.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 
 use everstep_model::record::Paused;
 use everstep_model::{
@@ -16,9 +17,9 @@ use super::mailbox::Mailbox;
 use super::parts::Parts;
 use super::probation::{Probation, Probations};
 use super::seat::LocalSeat;
-use crate::commit::OutboxSink;
 use crate::commit::projection::Origin;
 use crate::error::{CodedError, JournalTooLarge};
+use crate::lock::lock;
 use crate::workers::{Activation, Message};
 
 /// A run that this node has claimed.
@@ -39,8 +40,9 @@ pub(crate) struct Claimed {
 
 pub(crate) struct Dispatcher {
     pub(crate) parts: Arc<Parts>,
-    pub(crate) outbox: Arc<dyn OutboxSink>,
     pub(crate) probations: Probations,
+    /// Runs that were too large for this node. They are not read again until they are resumed.
+    pub(crate) too_large: Mutex<BTreeSet<StreamNumber>>,
 }
 
 impl Dispatcher {
@@ -139,9 +141,14 @@ impl Dispatcher {
             probation: None,
         };
         let inbox = head.frame.inbox_count;
+        let is_paused = row.status == RunStatus::Paused;
+        if is_paused && lock(&self.too_large).contains(&stream) {
+            self.park(&claimed, inbox, None).await;
+            return Ok(false);
+        }
         if head.takeovers > limits::TAKEOVERS_MAX {
-            self.park(&claimed, inbox, no_progress(head.takeovers))
-                .await;
+            let reason = no_progress(head.takeovers);
+            self.park(&claimed, inbox, Some(reason)).await;
             return Ok(false);
         }
         if head.takeovers >= UNPROVEN_MAX && !self.begin_probation(&mut claimed).await? {
@@ -149,15 +156,21 @@ impl Dispatcher {
         }
         if node.is_shared {
             // Effects that an earlier executor caused must not be overtaken by those to come.
-            self.outbox.found(node.outbox_of(stream).await?);
+            let undelivered = node.outbox_of(stream).await?;
+            self.parts.post_commit.outbox.found(undelivered);
         }
         match node.read_whole(stream).await? {
-            Some(journal) => Ok(self.activate(claimed, journal).await),
+            Some(journal) => {
+                lock(&self.too_large).remove(&stream);
+                Ok(self.activate(claimed, journal).await)
+            }
             None => {
+                lock(&self.too_large).insert(stream);
                 let bytes_max = node.settings.journal_bytes_max;
                 let run = row.id.clone();
                 let too_large = JournalTooLarge { run, bytes_max };
-                self.park(&claimed, inbox, too_large.failure()).await;
+                let reason = (!is_paused).then(|| too_large.failure());
+                self.park(&claimed, inbox, reason).await;
                 Ok(false)
             }
         }
@@ -233,15 +246,17 @@ impl Dispatcher {
         resident.remove(claimed.stream, &claimed.mailbox);
     }
 
-    /// Pauses a run that this node cannot execute.
-    async fn park(&self, claimed: &Claimed, inbox: u64, reason: Failure) {
-        tracing::error!(run = %claimed.run, %reason, "run paused");
+    /// Pauses a run that this node cannot execute. Without a reason, it is paused already.
+    async fn park(&self, claimed: &Claimed, inbox: u64, reason: Option<Failure>) {
         let mut commit = self.executor_commit(claimed);
-        let reason = Some(reason);
-        commit.records.push(Record {
-            time: commit.now,
-            body: Paused { reason }.into(),
-        });
+        if let Some(reason) = reason {
+            tracing::error!(run = %claimed.run, %reason, "run paused");
+            let reason = Some(reason);
+            commit.records.push(Record {
+                time: commit.now,
+                body: Paused { reason }.into(),
+            });
+        }
         // If the inbox grew, the run stays ready and the next sweep finds it.
         commit.guards.push(Guard::InboxSeen(inbox));
         commit.ready = Some(false);

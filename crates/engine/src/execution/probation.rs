@@ -1,6 +1,6 @@
-//! Probation of runs whose nodes keep failing. They begin one after the other on a node, each from
-//! before its journal is read until it has written something, so that the next failure of the node
-//! counts for the run that causes it and not for the others.
+//! Probation of runs whose nodes keep failing. A node starts such runs one at a time: the next one
+//! starts when the previous one has appended a record, so that a crash is attributed to the run
+//! that caused it.
 
 use std::pin::pin;
 use std::sync::Arc;

@@ -3,9 +3,8 @@
 
 use std::sync::Arc;
 
-use everstep_machine::LeftChild;
 use everstep_model::planted::{self, Bug};
-use everstep_model::record::{CancelRequested, ChildFinished as FinishedRecord, ParentClose};
+use everstep_model::record::{CancelRequested, ChildFinished as FinishedRecord};
 use everstep_model::{Body, ErrorCode, Failure, Link, RunId, StreamNumber};
 use everstep_store::{Head, Outcome, Refusal, StoreError};
 
@@ -42,14 +41,6 @@ impl Deliverer {
             Effect::ChildFinished(finished) => self.report_end(finished).await,
             Effect::CancelRun { run, parent } => self.cancel_child(&run, &parent).await,
             Effect::TerminateRun { run, parent } => self.terminate_child(&run, &parent).await,
-            Effect::EndOpen {
-                run,
-                generation,
-                stream,
-            } => {
-                let stream = StreamNumber(stream);
-                self.end_open(&run, generation, stream).await
-            }
             effect @ Effect::SendEvent { .. } => {
                 let event = SendEvent::of_effect(&effect).into_iter().collect();
                 let delivery = self.deliver_events(event).await.pop();
@@ -57,19 +48,6 @@ impl Deliverer {
             }
         };
         delivery.unwrap_or_else(|error| Delivery::Later(error.to_string()))
-    }
-
-    /// Ends a child that its parent leaves.
-    pub(super) async fn end_child(
-        &self,
-        child: &LeftChild,
-        parent: &Link,
-    ) -> Result<Delivery, ControlError> {
-        match child.on_close {
-            ParentClose::Cancel => self.cancel_child(&child.run, parent).await,
-            ParentClose::Terminate => self.terminate_child(&child.run, parent).await,
-            ParentClose::Abandon => Ok(Delivery::Done),
-        }
     }
 
     async fn start_child(&self, child: StartChild) -> Result<Delivery, ControlError> {

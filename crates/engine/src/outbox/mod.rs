@@ -8,7 +8,6 @@
 //! the same effect.
 
 mod delivery;
-mod end_open;
 mod events;
 mod flush;
 mod pump;

@@ -186,17 +186,17 @@ impl Reader {
             return Ok(());
         }
         let next = self.next;
-        let folded = self
-            .streams
-            .parts
-            .node
-            .visit_journal(self.info.number, |entry| {
-                if entry.number >= next {
-                    return ControlFlow::Break(());
-                }
-                view.fold(&entry);
-                ControlFlow::Continue(())
-            });
+        let folded =
+            self.streams
+                .parts
+                .node
+                .visit_journal(self.info.number, RecordNumber(0), |entry| {
+                    if entry.number >= next {
+                        return ControlFlow::Break(());
+                    }
+                    view.fold(&entry);
+                    ControlFlow::Continue(())
+                });
         folded.await?;
         Ok(())
     }

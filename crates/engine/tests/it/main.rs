@@ -1,4 +1,4 @@
-//! User streams on real stores: each verb, and random requests compared with a simple model. Also
+//! User streams on real stores: each verb, and random requests compared with a simple model. Also long journals, and
 //! workers that are added and removed.
 #![allow(
     clippy::unwrap_used,
@@ -9,6 +9,7 @@
 
 mod expiring;
 mod listing;
+mod long_journals;
 mod model;
 mod offering;
 mod random_requests;

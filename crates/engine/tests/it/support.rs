@@ -27,12 +27,17 @@ pub(crate) enum StoreKind {
 pub(crate) struct World {
     pub(crate) runtime: Arc<VirtualRuntime>,
     store: StoreKind,
+    settings: Settings,
     engine: Option<Engine>,
 }
 
 impl World {
     /// Opens an engine on an empty store.
     pub(crate) async fn new(in_memory: bool) -> Self {
+        Self::with_settings(in_memory, Settings::default()).await
+    }
+
+    pub(crate) async fn with_settings(in_memory: bool, settings: Settings) -> Self {
         let runtime = Arc::new(VirtualRuntime::new(1));
         let store = match in_memory {
             true => StoreKind::Memory(MemoryStore::new(runtime.clone())),
@@ -41,6 +46,7 @@ impl World {
         let mut world = Self {
             runtime,
             store,
+            settings,
             engine: None,
         };
         world.open().await;
@@ -59,7 +65,7 @@ impl World {
             store,
             bus: Arc::new(LocalBus::default()),
             runtime: self.runtime.clone(),
-            settings: Settings::default(),
+            settings: self.settings.clone(),
             workers: Vec::new(),
             failure_hooks: Vec::new(),
         };
@@ -85,13 +91,18 @@ impl World {
 
 /// Two engines on one store in memory, which receive each other's hints.
 pub(crate) async fn two_nodes() -> (Engine, Engine) {
+    let bus = Arc::new(LocalBus::default());
+    two_nodes_on([bus.clone(), bus]).await
+}
+
+/// Two engines on one store in memory, with a bus each.
+pub(crate) async fn two_nodes_on([one, two]: [Arc<LocalBus>; 2]) -> (Engine, Engine) {
     let runtime = Arc::new(VirtualRuntime::new(1));
     let store = MemoryStore::new(runtime.clone());
-    let bus = Arc::new(LocalBus::default());
-    let open = async || {
+    let open = async |bus| {
         let engine = Engine::open(EngineParts {
             store: Arc::new(store.clone()),
-            bus: bus.clone(),
+            bus,
             runtime: runtime.clone(),
             settings: Settings::default(),
             workers: Vec::new(),
@@ -99,7 +110,7 @@ pub(crate) async fn two_nodes() -> (Engine, Engine) {
         });
         engine.await.unwrap()
     };
-    (open().await, open().await)
+    (open(one).await, open(two).await)
 }
 
 /// Runs a test on an empty store of each kind, on the virtual clock.

@@ -70,7 +70,8 @@ impl Plan {
         let kept_for = rng
             .one_in(6)
             .then(|| Duration::from_secs(rng.within(5..60)));
-        let settings = settings(&mut rng, kept_for);
+        let mut settings = settings(&mut rng, kept_for);
+        settings.journal_page_records = journal_page_records(seed);
         Self {
             seed,
             nodes: limits.nodes.map_or(nodes, |max| nodes.min(max)),
@@ -134,6 +135,11 @@ fn served(seed: u64) -> Option<Duration> {
     let mut rng = Rng::new(seed, 80);
     rng.one_in(4)
         .then(|| Duration::from_secs(rng.any(&[3, 5, 10])))
+}
+
+/// Most journals of a simulation would fit into one page. This uses random numbers of its own.
+fn journal_page_records(seed: u64) -> usize {
+    Rng::new(seed, 82).any(&[3, 10, 100, 10_000])
 }
 
 fn settings(rng: &mut Rng, kept_for: Option<Duration>) -> Settings {

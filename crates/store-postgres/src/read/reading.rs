@@ -1,4 +1,4 @@
-//! Heads, records and single rows. Each is read by one statement and therefore consistent.
+//! Heads, pages of records and single rows. The statement that reads one is consistent.
 
 use bytes::Bytes;
 use everstep_model::{Interner, RecordNumber};
@@ -29,8 +29,22 @@ pub(crate) async fn head(session: &Session, stream: StreamRef) -> Result<Option<
 
 pub(crate) async fn read(
     session: &Session,
-    request: ReadRequest,
+    mut request: ReadRequest,
 ) -> Result<Option<Page>, CallError> {
+    loop {
+        let lines = lines(session, request).await?;
+        let Some((page, gaps)) = page(request, &lines)? else {
+            return Ok(None);
+        };
+        // All bytes of the page may be those of a frame whose remaining records were dropped.
+        match gaps.end_of(request.from) {
+            Some(end) if page.entries.is_empty() && request.limit > 0 => request.from = end,
+            _ => return Ok(Some(page)),
+        }
+    }
+}
+
+async fn lines(session: &Session, request: ReadRequest) -> Result<Vec<Line>, CallError> {
     let schema = &session.schema;
     // The frame that contains the first requested record, and those after it, up to the limits. The
     // last ones are the tail.
@@ -55,11 +69,11 @@ pub(crate) async fn read(
     let (records, bytes) = (limit(request.limit), limit(request.bytes.max(1)));
     let (stream, from) = (count(request.stream.0), count(request.from.0));
     let arguments = arguments![stream, from, records, bytes];
-    let lines = session.reads.read(&statement, &arguments).await?;
-    page(request, &lines)
+    session.reads.read(&statement, &arguments).await
 }
 
-fn page(request: ReadRequest, lines: &[Line]) -> Result<Option<Page>, CallError> {
+/// Returns the page with the gaps of the stream.
+fn page(request: ReadRequest, lines: &[Line]) -> Result<Option<(Page, Gaps)>, CallError> {
     let Some(first) = lines.first() else {
         return Ok(None);
     };
@@ -87,7 +101,7 @@ fn page(request: ReadRequest, lines: &[Line]) -> Result<Option<Page>, CallError>
             break;
         }
     }
-    Ok(Some(page))
+    Ok(Some((page, gaps)))
 }
 
 pub(crate) async fn row(session: &Session, key: RowKey) -> Result<Option<Row>, CallError> {

@@ -67,6 +67,12 @@ impl Gaps {
         self.0.push(uncount(lower)..uncount(upper));
     }
 
+    /// Returns the end of the gap that contains a record.
+    pub(crate) fn end_of(&self, record: RecordNumber) -> Option<RecordNumber> {
+        let gap = self.0.iter().find(|gap| gap.contains(&record.0));
+        gap.map(|gap| RecordNumber(gap.end))
+    }
+
     pub(crate) fn leave_out(&self, entries: &mut Vec<Entry>) {
         if !self.0.is_empty() {
             entries.retain(|entry| !self.0.iter().any(|gap| gap.contains(&entry.number.0)));

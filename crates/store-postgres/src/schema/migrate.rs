@@ -6,7 +6,7 @@
 //! format the arguments and results of the entry functions, and the data they write, stay compatible.
 
 use everstep_model::RunStatus;
-use everstep_store::{StoreError, status_once_taken};
+use everstep_store::{StoreError, UNPROVEN_MAX, status_once_taken};
 
 use crate::connection::argument::arguments;
 use crate::connection::pool::{Pool, is_true};
@@ -223,6 +223,7 @@ fn filled_in(template: &str, schema: &str) -> String {
         .replace("{settings}", SETTINGS)
         .replace("{patience}", PATIENCE)
         .replace("{tail_max}", TAIL_MAX)
+        .replace("{unproven_max}", &UNPROVEN_MAX.to_string())
         .replace("{continued}", &continued.join(", "))
         .replace("{running}", &RunStatus::Running.code().to_string())
         .replace("{format}", &FORMAT.to_string())

@@ -132,6 +132,28 @@ pub async fn drops_may_overlap_and_repeat<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.numbers(stream).await, [0, 7, 8]);
 }
 
+/// A page that begins in a gap is not empty if records follow, however few bytes it may have.
+// B868
+pub async fn a_page_that_begins_in_a_gap_has_a_record<S: Store>(f: &Fixture<S>) {
+    let stream = stream_of_eight(f, "a").await;
+    // The end of one frame and all of the next.
+    drop_records(f, stream, &[range(2, 4)]).await;
+    f.accept(inbox(stream, vec![event("e8")])).await;
+    for (from, first) in [(0, 0), (1, 1), (2, 5), (3, 5), (4, 5), (5, 5), (8, 8)] {
+        for (limit, bytes) in [(1, 1), (1, usize::MAX), (100, 1)] {
+            let request = ReadRequest {
+                stream,
+                from: RecordNumber(from),
+                limit,
+                bytes,
+            };
+            let page = f.store.read(request).await.unwrap().unwrap();
+            let number = page.entries.first().map(|entry| entry.number.0);
+            assert_eq!(number, Some(first), "{request:?}");
+        }
+    }
+}
+
 /// Pages from any number contain exactly the remaining records.
 pub async fn pages_skip_gaps<S: Store>(f: &Fixture<S>) {
     let stream = stream_of_eight(f, "a").await;

@@ -92,19 +92,6 @@ impl Cause<'_> {
         rows.collect()
     }
 
-    /// Returns the effects of such an end if the journal was not read: what the run left open is
-    /// found and ended afterwards.
-    pub(crate) fn effects_of_unread_end(&self, end: &Body) -> Vec<Row> {
-        let open = Effect::EndOpen {
-            run: self.run.clone(),
-            generation: self.generation,
-            stream: self.stream.0,
-        };
-        let mut rows = self.effects_of_end(end, &[]);
-        rows.extend(self.row("~.".to_owned(), &open));
-        rows
-    }
-
     fn leave(&self, left: &[LeftChild], key: &str) -> Vec<Row> {
         let rows = left.iter().enumerate().filter_map(|(index, child)| {
             let (run, parent) = (child.run.clone(), self.link(&child.location));
@@ -180,14 +167,6 @@ fn key_at(seen: RecordNumber, index: usize) -> String {
 pub(crate) struct OpenChildren(BTreeMap<Location, LeftChild>);
 
 impl OpenChildren {
-    pub(crate) fn of(journal: &[Entry]) -> Self {
-        let mut open = Self::default();
-        journal
-            .iter()
-            .for_each(|entry| open.fold(&entry.record.body));
-        open
-    }
-
     /// Adds the next record.
     pub(crate) fn fold(&mut self, body: &Body) {
         match body {
@@ -205,7 +184,7 @@ impl OpenChildren {
         }
     }
 
-    pub(crate) fn into_left(self) -> Vec<LeftChild> {
-        self.0.into_values().collect()
+    pub(crate) fn left(&self) -> Vec<LeftChild> {
+        self.0.values().cloned().collect()
     }
 }

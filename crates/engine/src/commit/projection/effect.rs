@@ -32,12 +32,6 @@ pub(crate) enum Effect {
     CancelRun { run: RunId, parent: Link },
     /// Terminates a child.
     TerminateRun { run: RunId, parent: Link },
-    /// Ends what a run left open whose journal was not read when it ended.
-    EndOpen {
-        run: RunId,
-        generation: Generation,
-        stream: u64,
-    },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -100,8 +94,7 @@ impl Effect {
             Self::SendEvent { to, .. } => to,
             Self::AwaitRun { run, .. }
             | Self::CancelRun { run, .. }
-            | Self::TerminateRun { run, .. }
-            | Self::EndOpen { run, .. } => run,
+            | Self::TerminateRun { run, .. } => run,
         }
     }
 
@@ -112,8 +105,7 @@ impl Effect {
             Self::StartChild(_)
             | Self::AwaitRun { .. }
             | Self::ChildFinished(_)
-            | Self::SendEvent { .. }
-            | Self::EndOpen { .. } => false,
+            | Self::SendEvent { .. } => false,
         }
     }
 

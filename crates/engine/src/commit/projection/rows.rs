@@ -109,8 +109,8 @@ impl OpenRows {
         self.rows.into_values().collect()
     }
 
-    pub(crate) fn into_keys(self) -> Vec<RowKey> {
-        self.rows.into_keys().collect()
+    pub(crate) fn keys(&self) -> Vec<RowKey> {
+        self.rows.keys().cloned().collect()
     }
 }
 

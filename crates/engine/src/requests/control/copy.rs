@@ -44,15 +44,28 @@ impl Controller {
             now: self.parts.node.now(),
             mark: Seed(self.parts.node.runtime.random()),
         };
-        let journal = self.parts.node.read_whole(state.head.number).await?;
-        let journal = journal.ok_or_else(|| JournalTooLarge {
-            run: row.id.clone(),
-            bytes_max: self.parts.node.settings.journal_bytes_max,
-        })?;
+        let journal = self.journal_to_copy(state, &plan.extent).await?;
         let forked = fork(&journal, reason, &plan);
         forked
             .map(|forked| forked.records)
             .map_err(|cannot| cannot_fork(&row.id, cannot))
+    }
+
+    async fn journal_to_copy(
+        &self,
+        state: &RunState,
+        extent: &ForkExtent,
+    ) -> Result<Vec<Entry>, ControlError> {
+        let (node, stream) = (&self.parts.node, state.head.number);
+        if let ForkExtent::Beginning(_) = extent {
+            return Ok(node.first_record(stream).await?.into_iter().collect());
+        }
+        let journal = node.read_whole(stream).await?;
+        let too_large = || JournalTooLarge {
+            run: state.row.id.clone(),
+            bytes_max: node.settings.journal_bytes_max,
+        };
+        journal.ok_or_else(|| too_large().into())
     }
 
     /// Creates a journal with these records, and starts its execution.

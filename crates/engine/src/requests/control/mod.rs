@@ -13,6 +13,7 @@ mod delete;
 mod done;
 mod fork;
 mod import;
+mod left_open;
 mod retention;
 mod revive;
 mod run_state;

@@ -5,25 +5,22 @@
 //! Between them the run is ready and unclaimed: if the second commit never happens, the run
 //! continues.
 //!
-//! The second commit also ends what the run left open: timers, rpcs and children. If the journal is
-//! long or damaged, it is not read before, and the effect `EndOpen` ends
-//! them afterwards.
+//! The second commit also ends what the run left open: timers, rpcs and children. The run is ended
+//! even if its journal is damaged, and then with what was open before the damage.
 
 use std::sync::Arc;
 
-use everstep_inspect::Overview;
 use everstep_model::record::Terminated;
-use everstep_model::{
-    Body, Entry, Generation, Location, Record, RunId, RunStatus, StepStatus, StreamNumber,
-};
+use everstep_model::{Body, Generation, Record, RunId, RunStatus, StreamNumber};
 use everstep_store::{
-    Commit, DeliverCommit, Guard, Head, Hint, InboxLease, Outcome, Refusal, RunRow, StoreError,
+    Commit, DeliverCommit, Hint, InboxLease, Outcome, Refusal, RunRow, StoreError,
 };
 
 use super::done::{Because, Done, Effect, RequestOrigin};
+use super::left_open::LeftOpen;
 use super::run_state::unexpected;
 use crate::commit::PostCommit;
-use crate::commit::projection::{Cause, OpenChildren, OpenRows, Origin};
+use crate::commit::projection::Cause;
 use crate::error::ControlError;
 use crate::execution::Parts;
 
@@ -57,14 +54,18 @@ impl Parts {
         next: Option<Generation>,
     ) -> Result<Done, ControlError> {
         self.committer.check_open()?;
+        let mut open = LeftOpen::new(generation);
         loop {
             let (head, row) = self.node.find(run).await?;
             if head.closed || head.number != generation {
                 let finished = Effect::Nothing(Because::Finished);
                 return Ok(Done::of(&row, row.status, finished));
             }
+            // Most of the journal is read while the executor still has the run, so that little is
+            // left to read between the commits.
+            open.read_on(&self.node).await?;
             self.revoke(head.number).await?;
-            let ended = self.end_now((run, &head, &row), &origin, next).await;
+            let ended = self.end_now((run, &row), &mut open, &origin, next).await;
             if ended.is_err() {
                 self.node.bus.publish(Hint::Ready(head.number));
             }
@@ -103,42 +104,35 @@ impl Parts {
     /// Makes the second commit. Returns `None` if the run changed concurrently.
     async fn end_now(
         self: &Arc<Self>,
-        (run, head, row): (&RunId, &Head, &RunRow),
+        (run, row): (&RunId, &RunRow),
+        open: &mut LeftOpen,
         origin: &RequestOrigin,
         next_generation: Option<Generation>,
     ) -> Result<Option<Done>, ControlError> {
-        let (stream, now) = (head.number, self.node.now());
-        let journal = self.journal_to_end(stream).await?;
+        open.read_on(&self.node).await?;
+        let (stream, now) = (open.stream(), self.node.now());
+        if self.node.is_shared {
+            // The ends of children must not overtake starts that another node could not deliver.
+            let undelivered = self.node.outbox_of(stream).await?;
+            self.post_commit.outbox.found(undelivered);
+        }
         let mut commit = DeliverCommit::new(stream, now);
-        let abandoned = journal.as_deref().map(running_steps);
         let end: Body = Terminated {
             by: origin.by.clone(),
             reason: origin.reason.clone(),
-            abandoned: abandoned.unwrap_or_default(),
+            abandoned: open.steps(),
             next_generation,
         }
         .into();
-        let origin = match &journal {
-            Some(journal) => Origin::of(journal),
-            None => self.origin_of_unread(stream).await?,
-        };
         let cause = Cause {
             stream,
             run,
             generation: row.generation,
-            origin: &origin,
+            origin: &open.origin(),
         };
-        match &journal {
-            Some(journal) => {
-                let next = journal.last().map(|last| last.number.plus(1));
-                commit.guards.push(Guard::EndsAt(next.unwrap_or_default()));
-                let children = OpenChildren::of(journal).into_left();
-                commit.rows.put = cause.effects_of_end(&end, &children);
-                let records = journal.iter().map(|entry| &entry.record);
-                commit.rows.delete = OpenRows::of(records, stream).into_keys();
-            }
-            None => commit.rows.put = cause.effects_of_unread_end(&end),
-        }
+        commit.guards.extend(open.guard());
+        commit.rows.put = cause.effects_of_end(&end, &open.children());
+        commit.rows.delete = open.rows();
         commit.lease = InboxLease::Revoke;
         commit.ready = Some(false);
         commit.status = Some(RunStatus::Terminated);
@@ -161,27 +155,4 @@ impl Parts {
             Outcome::Refused(refusal) => Err(unexpected(run, &refusal)),
         }
     }
-
-    /// Reads a journal to find what the run leaves open. `None` if it is long or damaged: the run
-    /// can be ended nevertheless, and what it leaves open is ended afterwards.
-    async fn journal_to_end(&self, stream: StreamNumber) -> Result<Option<Vec<Entry>>, StoreError> {
-        match self.node.read_short_journal(stream).await {
-            Err(error) if error.is_damage() => Ok(None),
-            journal => journal,
-        }
-    }
-
-    /// Returns the origin of a run from the first record alone.
-    async fn origin_of_unread(&self, stream: StreamNumber) -> Result<Origin, StoreError> {
-        match self.node.first_record(stream).await {
-            Err(error) if error.is_damage() => Ok(Origin::default()),
-            first => Ok(Origin::of(first?.as_slice())),
-        }
-    }
-}
-
-fn running_steps(journal: &[Entry]) -> Vec<Location> {
-    let steps = Overview::of(journal).steps.into_iter();
-    let running = steps.filter(|step| step.status == StepStatus::Running);
-    running.map(|step| step.location).collect()
 }
