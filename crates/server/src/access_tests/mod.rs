@@ -214,6 +214,7 @@ fn other_digit(key: &str) -> char {
     if key.ends_with('0') { '1' } else { '0' }
 }
 
+// B840
 #[tokio::test]
 async fn every_route_admits_exactly_the_documented_callers() {
     let world = World::new().await;

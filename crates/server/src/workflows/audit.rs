@@ -70,6 +70,8 @@ pub(crate) async fn timeline(call: Call) -> Result<Response, Failure> {
     let engine = call.engine();
     let page = engine.journal_page(&of.run, of.generation, reader.next(), size);
     let page = page.await?;
+    // The gate knows the generation in the path, but not the one in the cursor.
+    Permitted::to(&call.caller, &of.run, page.row.generation)?;
     if let Some(began_at) = page.began_at.filter(|_| reader.next() > RecordNumber(0)) {
         reader.set_created(began_at);
     }
@@ -106,6 +108,7 @@ pub(crate) async fn shape(call: Call) -> Result<Response, Failure> {
         let page = call.engine().journal_page(&run, generation, next, size);
         let page = page.await?;
         generation = Some(page.row.generation);
+        Permitted::to(&call.caller, &run, page.row.generation)?;
         let Some(last) = page.entries.last() else {
             break None;
         };
