@@ -150,17 +150,25 @@ pub(crate) async fn journal(call: Call) -> Result<Response, Failure> {
     respond_with_records(call, |_| {}).await
 }
 
-/// Returns records without the results of sensitive steps, for clients that inspect runs.
+/// Returns records without the results of sensitive steps and the data for their undos, for clients
+/// that inspect runs.
 pub(crate) async fn records(call: Call) -> Result<Response, Failure> {
     respond_with_records(call, redact).await
 }
 
 fn redact(body: &mut Body) {
+    // A failed attempt does not say whether its step is sensitive.
+    if let Body::StepFailed(step) = body {
+        step.undo = None;
+    }
     if !is_secret(body) {
         return;
     }
     match body {
-        Body::StepCompleted(step) => step.result = Payload::null(),
+        Body::StepCompleted(step) => {
+            step.result = Payload::null();
+            step.undo = None;
+        }
         Body::StepSkipped(step) => step.result = Payload::null(),
         Body::StepEdited(step) => step.result = Payload::null(),
         _ => {}

@@ -6,5 +6,6 @@ mod inspecting;
 mod listing;
 mod messages;
 mod paging;
+mod records;
 mod starting;
 pub(crate) mod support;
