@@ -284,3 +284,34 @@ async fn a_key_subscribes_only_to_streams_that_it_reaches() {
     let removed = site.call(&other, "DELETE", &unlinked, JSON, "").await;
     assert_eq!(removed.status, 403);
 }
+
+// B842
+#[tokio::test]
+async fn a_limited_key_does_not_subscribe_to_feeds() {
+    let site = site().await;
+    let at = |id: &str| format!("/v1/stream/__ds/subscriptions/{id}");
+    for prefix in ["_", "__", "__d"] {
+        let key = site.limited(&[], &[], &[prefix]).await;
+        let wake = |streams: &[&str]| {
+            let wake = format!("{prefix}wake");
+            json!({"type": "pull-wake", "streams": streams, "wake_stream": wake}).to_string()
+        };
+        let feed = "__ds/feeds/records";
+        let created = site
+            .call(&key, "PUT", &at("feed"), JSON, wake(&[feed]))
+            .await;
+        assert_eq!(created.status, 403, "{prefix}");
+        let own = format!("{prefix}own");
+        let created = site.call(&key, "PUT", &at(&own), JSON, wake(&[&own])).await;
+        assert_eq!(created.status, 201, "{prefix} {created:?}");
+        let streams = format!("{}/streams", at(&own));
+        let linked = site.post(&key, &streams, json!({"streams": [feed]})).await;
+        assert_eq!(linked.status, 403, "{prefix}");
+        for path in ["__ds/feeds/records", "%5F_ds/feeds/records"] {
+            let read = site
+                .get(&key, &format!("/v1/stream/{path}?offset=-1"))
+                .await;
+            assert_eq!(read.status, 403, "{prefix} {path}");
+        }
+    }
+}
