@@ -315,3 +315,23 @@ async fn a_limited_key_does_not_subscribe_to_feeds() {
         }
     }
 }
+
+// B847
+#[tokio::test]
+async fn a_start_with_the_id_of_an_unreached_run_does_not_name_its_workflow() {
+    let site = site().await;
+    let orders = site.limited(&["order"], &[], &[]).await;
+    for strict in [false, true] {
+        let start = json!({"type": "order", "id": "acme-2", "input": null, "strict": strict});
+        let started = site.post(&orders, "/workflows", start.clone()).await;
+        assert_eq!(started.status, 403, "{started:?}");
+        let text = String::from_utf8(started.body.to_vec()).unwrap();
+        assert!(!text.contains("refund"), "{text}");
+        let batch = site.post(&orders, "/batch", json!({"runs": [start]})).await;
+        assert_eq!(batch.json()["runs"][0]["problem"]["code"], "forbidden");
+    }
+    let both = site.limited(&["order", "refund"], &[], &[]).await;
+    let start = json!({"type": "order", "id": "acme-2", "input": null});
+    let started = site.post(&both, "/workflows", start).await;
+    assert_eq!(started.status, 409, "{started:?}");
+}
