@@ -335,3 +335,21 @@ async fn a_start_with_the_id_of_an_unreached_run_does_not_name_its_workflow() {
     let started = site.post(&both, "/workflows", start).await;
     assert_eq!(started.status, 409, "{started:?}");
 }
+
+// B843
+#[tokio::test]
+async fn a_bulk_request_counts_the_runs_that_a_key_does_not_reach_and_shows_some() {
+    let site = site().await;
+    let tenant = site.limited(&[], &["acme-"], &[]).await;
+    let mut ids: Vec<String> = (0..1_500).map(|n| format!("other-{n}")).collect();
+    ids.push("acme-1".to_owned());
+    let named = json!({"verb": "terminate", "ids": ids});
+    let report = site.post(&tenant, "/bulk", named).await.json();
+    assert_eq!(
+        (&report["total"], &report["changed"], &report["refused"]),
+        (&json!(1_501), &json!(1), &json!(1_500))
+    );
+    assert_eq!(report["omitted"], 501);
+    assert_eq!(report["runs"][0]["problem"]["code"], "forbidden");
+    assert_eq!(site.status("acme-1").await, "terminated");
+}
