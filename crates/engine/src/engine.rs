@@ -212,9 +212,14 @@ impl Engine {
         self.core.requests.ended(run, known).await
     }
 
-    /// Tails the records of a run.
-    pub async fn records(&self, run: &RunId, from: RecordNumber) -> Result<Records, ReadError> {
-        self.core.requests.records(run, from).await
+    /// Tails the records of a generation of a run, by default the latest.
+    pub async fn records(
+        &self,
+        run: &RunId,
+        generation: Option<Generation>,
+        from: RecordNumber,
+    ) -> Result<Records, ReadError> {
+        self.core.requests.records(run, generation, from).await
     }
 
     /// Pauses, resumes, cancels, terminates, restarts, recovers or deletes a run.

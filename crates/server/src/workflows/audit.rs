@@ -6,7 +6,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use everstep_engine::PageSize;
+use everstep_engine::{PageSize, Records};
 use everstep_inspect::{Shape, TimelineReader, shape as shape_of, to_json_lines, to_mermaid};
 use everstep_model::{Body, Entry, Generation, Payload, RecordNumber, entry_to_json};
 
@@ -235,7 +235,10 @@ async fn records_page(
         None => engine.row(&of.run).await?.generation,
     };
     let has_ended = match wait {
-        Some(timeout) => wait_for_record(call, from, timeout).await?,
+        Some(timeout) => {
+            let records = engine.records(&of.run, Some(generation), from);
+            wait_for_record(call, records.await?, timeout).await?
+        }
         None => false,
     };
     let page = engine.journal_page(&of.run, Some(generation), from, size);
@@ -250,13 +253,12 @@ async fn records_page(
     })
 }
 
-/// Waits for a record from this number on. Returns whether the run has ended without one.
+/// Waits for the next record. Returns whether the generation has ended without one.
 async fn wait_for_record(
     call: &Call,
-    from: RecordNumber,
+    mut records: Records,
     timeout: Duration,
 ) -> Result<bool, Failure> {
-    let mut records = call.engine().records(&call.run()?, from).await?;
     match call.wait(timeout, records.next()).await? {
         Some(first) => Ok(first?.is_none()),
         None => Ok(false),

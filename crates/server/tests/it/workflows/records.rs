@@ -1,10 +1,10 @@
-//! What is redacted in the records of a run.
+//! Records of a run: what is redacted in them, and requests that wait for them.
 
 use everstep::operation::Undo;
 use everstep::{AnyEvent, Ctx, Error, Result, Retry, Workflows, secs};
 use serde_json::{Value, json};
 
-use super::support::{Served, served_with};
+use super::support::{Served, served, served_with};
 
 /// Has a sensitive step that completes and one that fails, both with data for their undos.
 async fn vault(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
@@ -56,5 +56,33 @@ fn records_contain_neither_results_nor_undo_data_of_sensitive_steps() {
         let text = served.get("/workflows/v/records").await;
         let text = String::from_utf8(text.body.to_vec()).unwrap();
         assert!(!text.contains("treasure"), "{text}");
+    });
+}
+
+// B846
+#[test]
+fn a_request_that_waits_for_records_is_about_its_generation() {
+    served(async |served| {
+        served.start("order", "o", "7").await;
+        served.wait_for_status("o", "waiting").await;
+        served.post("/workflows/o/restart", "").await;
+        served.wait_for_status("o", "waiting").await;
+        for list in ["records", "journal"] {
+            let earlier = format!("/workflows/o@1/{list}");
+            let whole = lines(&served, &earlier).await;
+            let waited = served.get(&format!("{earlier}?wait=1s")).await;
+            assert_eq!(waited.status, 200, "{waited:?}");
+            assert_eq!(waited.header("stream-closed"), "true");
+            let text = String::from_utf8(waited.body.to_vec()).unwrap();
+            assert_eq!(text.lines().count(), whole.len());
+            // The first generation has ended, so there is nothing to wait for.
+            let before = served.test.now();
+            let end = whole.len();
+            let cursor = format!("/workflows/o/{list}?cursor=1.{end}&wait=30s");
+            let rest = served.get(&cursor).await;
+            assert_eq!(rest.header("stream-closed"), "true", "{rest:?}");
+            assert!(rest.body.is_empty(), "{rest:?}");
+            assert_eq!(served.test.now(), before);
+        }
     });
 }
