@@ -7,6 +7,7 @@
 
 #[cfg(test)]
 mod access_tests;
+mod actor;
 mod around;
 mod auth;
 mod body;

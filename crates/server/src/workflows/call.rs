@@ -7,10 +7,10 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, OriginalUri, Path, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use everstep_engine::{Engine, RequestOrigin};
-use everstep_model::{Generation, Payload, RunId, StreamName, TraceParent, limits};
-use percent_encoding::percent_decode_str;
+use everstep_model::{Generation, Payload, RunId, StreamName, TraceParent};
 use serde::de::DeserializeOwned;
 
+use crate::actor::actor;
 use crate::auth::{Caller, check_reach, unreached};
 use crate::body::BodyLimits;
 use crate::connections::Closing;
@@ -20,9 +20,6 @@ use crate::parameters::{Parameter, Parameters};
 use crate::permits::{WaitPermit, WaitPermits};
 use crate::run_address;
 use crate::stream_protocol::PREFIX;
-
-/// The header with the percent-encoded name of the actor.
-const ACTOR: &str = "everstep-actor";
 
 #[derive(Clone)]
 pub(crate) struct WorkflowRoutes {
@@ -65,10 +62,7 @@ impl FromRequest<WorkflowRoutes> for Call {
         // The gate always inserts a caller; without one, nothing is allowed.
         let caller = parts.extensions.get::<Caller>().cloned();
         let caller = caller.unwrap_or_else(Caller::without_rights);
-        let by = match caller.may_name_itself() {
-            true => actor(&parts.headers),
-            false => caller.name().map(str::to_owned),
-        };
+        let by = actor(&caller, &parts.headers);
         // Before the body is read, which may take long.
         let generation = match caller.token() {
             Some(token) => Some(routes.engine.row(&token.run).await?.generation),
@@ -222,14 +216,6 @@ impl Call {
             () = self.closing.begun() => None,
         }
     }
-}
-
-/// Returns the actor that the caller names itself. Only used for callers without a key.
-fn actor(headers: &HeaderMap) -> Option<String> {
-    let encoded = headers.get(ACTOR)?.to_str().ok()?;
-    let name = percent_decode_str(encoded).decode_utf8().ok()?;
-    let fits = |name: &str| !name.is_empty() && name.chars().count() <= limits::NAME_CHARS_MAX;
-    Some(name.into_owned()).filter(|name| fits(name) && !name.chars().any(char::is_control))
 }
 
 pub(crate) fn run_id(text: &str) -> Result<RunId, Failure> {
