@@ -26,6 +26,7 @@ mod options;
 mod origins;
 mod parameters;
 mod permits;
+mod read_turns;
 mod response;
 mod rfc3339;
 mod route;

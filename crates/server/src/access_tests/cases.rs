@@ -232,6 +232,14 @@ fn workflow_cases() -> Vec<Case> {
         read("/workflows/{id}/timeline", LATEST_TIMELINE),
         read("/workflows/{id}/shape", "/workflows/order-7/shape"),
         of_keys("/workflows/{id}/shape", "/workflows/order-7@1/shape"),
+        of_keys(
+            "/workflows/{id}/shape",
+            "/workflows/order-7/shape?cursor=1.0",
+        ),
+        read(
+            "/workflows/{id}/shape",
+            "/workflows/order-7/shape?cursor=2.0",
+        ),
         of_keys("/workflows/{id}/records", "/workflows/order-7/records"),
         of_keys(
             "/workflows/{id}/records",

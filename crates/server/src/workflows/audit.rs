@@ -1,4 +1,4 @@
-//! Inspection of a run: why it makes no progress, its timeline, its structure, and its journal.
+//! Inspection of a run: why it makes no progress, its timeline, and its journal.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use everstep_engine::{PageSize, Records};
-use everstep_inspect::{Shape, TimelineReader, shape as shape_of, to_json_lines, to_mermaid};
+use everstep_inspect::{TimelineReader, to_json_lines};
 use everstep_model::{Body, Entry, Generation, Payload, RecordNumber, entry_to_json};
 
 use super::bulk::JSON_LINES;
@@ -20,9 +20,6 @@ use crate::json::respond;
 use crate::parameters::{Parameter, parameters};
 use crate::response::no_store;
 use crate::stream_protocol::CLOSED;
-
-/// The media type of Mermaid diagrams.
-pub(crate) const MERMAID: &str = "text/vnd.mermaid";
 
 pub(crate) async fn why(call: Call) -> Result<Response, Failure> {
     let (run, named) = call.run_and_generation()?;
@@ -42,9 +39,6 @@ const PAGE_BYTES: usize = 4 << 20;
 const TIMELINE_PAGE: u32 = 1_000;
 /// The maximum number of records of a page of a journal.
 const RECORDS_PAGE: u32 = 10_000;
-/// How much of a journal a shape is built from.
-const SHAPE_RECORDS: usize = 100_000;
-const SHAPE_BYTES: usize = 64 << 20;
 
 pub(crate) const TIMELINE_PARAMETERS: &[Parameter] = parameters! {
     "from": Count(0, u32::MAX), "The number of the first record; 0 by default.";
@@ -96,48 +90,6 @@ fn reader_at(position: &str) -> Option<TimelineReader> {
     TimelineReader::from_text(&text).ok()
 }
 
-pub(crate) async fn shape(call: Call) -> Result<Response, Failure> {
-    let (run, generation) = call.run_and_generation()?;
-    let mut entries: Vec<Entry> = Vec::new();
-    let (mut next, mut bytes, mut generation) = (RecordNumber(0), 0, generation);
-    let truncated_at = loop {
-        let size = PageSize {
-            records: RECORDS_PAGE as usize,
-            bytes: PAGE_BYTES,
-        };
-        let page = call.engine().journal_page(&run, generation, next, size);
-        let page = page.await?;
-        generation = Some(page.row.generation);
-        Permitted::to(&call.caller, &run, page.row.generation)?;
-        let Some(last) = page.entries.last() else {
-            break None;
-        };
-        next = last.number.plus(1);
-        let payloads = page
-            .entries
-            .iter()
-            .flat_map(|entry| entry.record.body.payloads());
-        bytes += payloads
-            .map(|payload| payload.as_bytes().len())
-            .sum::<usize>();
-        entries.extend(page.entries);
-        if next >= page.end {
-            break None;
-        }
-        if entries.len() >= SHAPE_RECORDS || bytes >= SHAPE_BYTES {
-            break Some(next);
-        }
-    };
-    let shape = Shape {
-        truncated_at,
-        ..shape_of(&entries)
-    };
-    Ok(match call.prefers("application/json") {
-        true => respond(StatusCode::OK, &shape),
-        false => no_store(StatusCode::OK, MERMAID, to_mermaid(&shape)),
-    })
-}
-
 pub(crate) const JOURNAL_PARAMETERS: &[Parameter] = parameters! {
     "from": Count(0, u32::MAX), "The number of the first record; 0 by default.";
     "limit": Count(1, RECORDS_PAGE), "The maximum number of records; 10,000 by default.";
@@ -183,16 +135,16 @@ async fn respond_with_records(call: Call, redact: impl Fn(&mut Body)) -> Result<
         return Err(Failure::invalid("`from` and `cursor` exclude each other"));
     }
     let of = PageOf::of(&call, cursor)?;
-    let from = match &of.position {
-        Some(position) => position.parse().map_err(|_| invalid_cursor())?,
-        None => from.unwrap_or(0) as u64,
+    let from = match from {
+        Some(from) => RecordNumber(from as u64),
+        None => of.first_record()?,
     };
     let size = PageSize {
         records: parameters.count("limit")?.unwrap_or(RECORDS_PAGE as usize),
         bytes: PAGE_BYTES,
     };
     let wait = parameters.duration("wait")?;
-    let mut page = records_page(&call, of, RecordNumber(from), size, wait).await?;
+    let mut page = records_page(&call, of, from, size, wait).await?;
     for entry in &mut page.entries {
         redact(&mut entry.record.body);
     }

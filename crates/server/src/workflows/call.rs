@@ -1,6 +1,7 @@
 //! The extractor of requests of the workflow API.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
@@ -10,6 +11,7 @@ use everstep_engine::{Engine, RequestOrigin};
 use everstep_model::{Generation, Payload, RunId, StreamName, TraceParent};
 use serde::de::DeserializeOwned;
 
+use super::shape_size::ShapeSize;
 use crate::actor::actor;
 use crate::auth::{Caller, check_reach, unreached};
 use crate::body::BodyLimits;
@@ -18,6 +20,7 @@ use crate::failure::Failure;
 use crate::json;
 use crate::parameters::{Parameter, Parameters};
 use crate::permits::{WaitPermit, WaitPermits};
+use crate::read_turns::{ReadTurn, ReadTurns};
 use crate::run_address;
 use crate::stream_protocol::PREFIX;
 
@@ -28,6 +31,8 @@ pub(crate) struct WorkflowRoutes {
     /// How long a request may wait.
     pub(crate) wait_max: Duration,
     pub(crate) body_limits: BodyLimits,
+    pub(crate) read_turns: Arc<ReadTurns>,
+    pub(crate) shape_size: ShapeSize,
 }
 
 /// A request of the workflow API.
@@ -193,6 +198,16 @@ impl Call {
     ) -> Result<Option<T>, Failure> {
         let permit = self.wait_permit()?;
         Ok(self.wait_with(permit, timeout, work).await)
+    }
+
+    /// Waits for the turn of a read that holds much of a journal in memory.
+    pub(super) async fn read_turn(&self) -> ReadTurn {
+        self.routes.read_turns.wait(&self.caller).await
+    }
+
+    /// Returns how much of a journal a shape is built from.
+    pub(super) fn shape_size(&self) -> ShapeSize {
+        self.routes.shape_size
     }
 
     /// Acquires a permit to wait, for requests that must have one before they take effect.

@@ -4,6 +4,7 @@ mod bulk;
 mod control;
 mod inspecting;
 mod listing;
+mod memory;
 mod messages;
 mod paging;
 mod records;
