@@ -1,5 +1,6 @@
 //! The public handle to a running engine.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use everstep_inspect::Why;
@@ -132,12 +133,14 @@ impl Engine {
         self.core.parts.node.find(run).await.map(|(_, row)| row)
     }
 
-    /// Returns a run with the state that follows from its journal.
+    /// Returns a run with the state that follows from its journal, which holds the results of all steps in
+    /// memory. [`visit_journal`](Self::visit_journal) reads a journal of any size.
     pub async fn inspect(&self, run: &RunId) -> Result<RunInfo, ReadError> {
         self.core.requests.inspect(run, None).await
     }
 
-    /// Returns a generation of a run with the state that follows from its journal.
+    /// Returns a generation of a run with the state that follows from its journal, as
+    /// [`inspect`](Self::inspect) does.
     pub async fn inspect_generation(
         &self,
         run: &RunId,
@@ -156,6 +159,18 @@ impl Engine {
     ) -> Result<JournalPage, ReadError> {
         let requests = &self.core.requests;
         requests.journal_page(run, generation, from, size).await
+    }
+
+    /// Passes the records of a generation of a run, by default the latest, on in order, until `visit`
+    /// breaks, and reads them in pages. Returns the row of the generation.
+    pub async fn visit_journal(
+        &self,
+        run: &RunId,
+        generation: Option<Generation>,
+        visit: impl FnMut(Entry) -> ControlFlow<()>,
+    ) -> Result<RunRow, ReadError> {
+        let requests = &self.core.requests;
+        requests.visit_journal(run, generation, visit).await
     }
 
     /// Returns the whole journal of a run.
@@ -212,9 +227,14 @@ impl Engine {
         self.core.requests.ended(run, known).await
     }
 
-    /// Tails the records of a run.
-    pub async fn records(&self, run: &RunId, from: RecordNumber) -> Result<Records, ReadError> {
-        self.core.requests.records(run, from).await
+    /// Tails the records of a generation of a run, by default the latest.
+    pub async fn records(
+        &self,
+        run: &RunId,
+        generation: Option<Generation>,
+        from: RecordNumber,
+    ) -> Result<Records, ReadError> {
+        self.core.requests.records(run, generation, from).await
     }
 
     /// Pauses, resumes, cancels, terminates, restarts, recovers or deletes a run.

@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use everstep_inspect::Overview;
-use everstep_model::{Body, Entry, Payload, Record, RecordNumber, StreamNumber};
+use everstep_model::{Body, Entry, Record, RecordNumber, StreamNumber};
 use everstep_store::{Head, Page, ReadRequest, StoreError};
 
 use crate::node::Node;
@@ -109,7 +109,8 @@ impl Node {
         self.fold(stream, |_| {}).await
     }
 
-    /// Returns the overview of a journal without the results of its steps, which may be large.
+    /// Returns the overview of a journal without the results of its steps and children and the data for
+    /// their undos, which may be large.
     pub(crate) async fn overview_without_results(
         &self,
         stream: StreamNumber,
@@ -199,11 +200,14 @@ fn bytes_of(entries: &[Entry]) -> u64 {
 }
 
 fn remove_result(entry: &mut Entry) {
-    match &mut entry.record.body {
-        Body::StepCompleted(record) => record.result = Payload::null(),
-        Body::StepSkipped(record) => record.result = Payload::null(),
-        Body::StepEdited(record) => record.result = Payload::null(),
-        // The others have no result of a step.
+    let body = &mut entry.record.body;
+    match body {
+        Body::StepCompleted(_)
+        | Body::StepFailed(_)
+        | Body::StepSkipped(_)
+        | Body::StepEdited(_)
+        | Body::ChildFinished(_) => body.remove_payloads(),
+        // The others have no result of a step or child.
         _ => {}
     }
 }

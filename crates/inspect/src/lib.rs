@@ -14,7 +14,7 @@ mod timeline;
 mod trace;
 mod why;
 
-pub use operation::operations_named;
+pub use operation::operation_named;
 pub use overview::{
     ChildView, EndingView, EventView, OpenRpc, Overview, PauseView, RollbackView, SleepView,
     StepView, WaitView,

@@ -1,24 +1,20 @@
 //! Finds operations by the names that people use: a location without its counter, or only its last part.
 
-use std::collections::BTreeSet;
-
 use everstep_model::{Entry, Location};
 
-/// Returns the operations of a journal with this name, such as `charge`, or at this location without a counter, such as
-/// `order/~3/ship/charge`.
+/// Returns the operation of a record, if it has this name, such as `charge`, or is at this location without a counter, such
+/// as `order/~3/ship/charge`.
 #[must_use]
-pub fn operations_named(journal: &[Entry], name: &str) -> BTreeSet<Location> {
-    let locations = journal
-        .iter()
-        .filter_map(|entry| entry.record.body.location());
-    locations
-        .filter(|at| at.name.as_str() == name || format!("{}{}", at.scope, at.name) == name)
-        .cloned()
-        .collect()
+pub fn operation_named<'a>(entry: &'a Entry, name: &str) -> Option<&'a Location> {
+    let at = entry.record.body.location()?;
+    let is_named = at.name.as_str() == name || format!("{}{}", at.scope, at.name) == name;
+    is_named.then_some(at)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::tests::*;
 
@@ -37,8 +33,12 @@ mod tests {
             ),
             ("nothing", vec![]),
         ] {
-            let found = operations_named(&journal.0, name);
-            let expected: BTreeSet<Location> = expected.into_iter().map(at).collect();
+            let entries = journal.0.iter();
+            let found: BTreeSet<&Location> = entries
+                .filter_map(|entry| operation_named(entry, name))
+                .collect();
+            let expected: Vec<Location> = expected.into_iter().map(at).collect();
+            let expected: BTreeSet<&Location> = expected.iter().collect();
             assert_eq!(found, expected, "{name}");
         }
     }

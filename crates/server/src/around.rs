@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 use tower::{Layer, Service};
 
 pub(crate) trait Around: Clone + Send + Sync + 'static {
-    /// What it remembers of a request for its response.
+    /// State passed from `before` to `after`.
     type Seen: Send + 'static;
 
     /// Sees a request. The handler does not run if this returns a response.

@@ -133,10 +133,12 @@ async fn mint_token(
     check_reach(&state.engine, &caller, run.as_str()).await?;
     check_subject(request.subject.as_deref())?;
     let lifetime = state.lifetime(request.lifetime.as_deref())?;
-    let row = state.engine.row(&run).await?;
+    let generation = state.engine.row(&run).await?.generation;
+    let journal = state.engine.streams().journal(&run, generation).await?;
     let token = RunToken {
         run,
-        generation: row.generation,
+        generation,
+        stream: journal.info.number,
         view: request.view,
         rpcs: request.rpcs,
         events: request.events,

@@ -7,6 +7,7 @@
 
 #[cfg(test)]
 mod access_tests;
+mod actor;
 mod around;
 mod auth;
 mod body;
@@ -25,6 +26,7 @@ mod options;
 mod origins;
 mod parameters;
 mod permits;
+mod read_turns;
 mod response;
 mod rfc3339;
 mod route;

@@ -57,17 +57,17 @@ fn with_middleware(services: &Services, table: Vec<Route>, options: Arc<Options>
 struct Guard(Arc<Options>);
 
 /// What the headers of a response depend on.
-struct Asked {
+struct RequestContext {
     origin: Option<HeaderValue>,
     is_stream_read: bool,
 }
 
 impl Around for Guard {
-    type Seen = Asked;
+    type Seen = RequestContext;
 
-    fn before(&self, request: &Request) -> (Asked, Option<Response>) {
+    fn before(&self, request: &Request) -> (RequestContext, Option<Response>) {
         let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
-        let asked = Asked {
+        let context = RequestContext {
             origin: request.headers().get(header::ORIGIN).cloned(),
             is_stream_read: is_read && request.uri().path().starts_with(PREFIX),
         };
@@ -76,10 +76,10 @@ impl Around for Guard {
             Ok(()) if request.method() == Method::OPTIONS => Some(cors::preflight()),
             Ok(()) => None,
         };
-        (asked, answer)
+        (context, answer)
     }
 
-    fn after(&self, asked: Asked, response: &mut Response) {
+    fn after(&self, context: RequestContext, response: &mut Response) {
         let headers = response.headers_mut();
         weaken_etag(headers);
         headers.insert(
@@ -91,8 +91,8 @@ impl Around for Guard {
         headers
             .entry(header::CONTENT_SECURITY_POLICY)
             .or_insert(HeaderValue::from_static("default-src 'none'; sandbox"));
-        let (origin, origins) = (asked.origin.as_ref(), &self.0.origins);
-        cors::add_headers(headers, origin, origins, asked.is_stream_read);
+        let (origin, origins) = (context.origin.as_ref(), &self.0.origins);
+        cors::add_headers(headers, origin, origins, context.is_stream_read);
     }
 }
 

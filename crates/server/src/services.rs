@@ -11,12 +11,13 @@ use crate::journals::{Journals, feed_renderer};
 use crate::key_routes::KeyRoutes;
 use crate::options::Options;
 use crate::permits::WaitPermits;
+use crate::read_turns::ReadTurns;
 use crate::stream_routes::StreamRoutes;
 use crate::streams::StreamServer;
 use crate::subscriptions::{Subscriptions, WebhookTargets};
 use crate::telemetry::Metrics;
 use crate::workers::{Pool, WorkerRoutes};
-use crate::workflows::WorkflowRoutes;
+use crate::workflows::{ShapeSize, WorkflowRoutes};
 
 /// The bytes of responses that one token may leave unsent.
 const TOKEN_RESPONSES_BYTES: usize = 16 * 1024 * 1024;
@@ -52,6 +53,7 @@ impl Services {
             responses: responses.clone(),
             runtime: engine.runtime(),
         };
+        let read_turns = Arc::<ReadTurns>::default();
         let server = Arc::new(StreamServer {
             streams: engine.streams(),
             subscriptions: Arc::new(Subscriptions::new(
@@ -62,7 +64,7 @@ impl Services {
             wait_permits: wait_permits.clone(),
             body_limits,
             response_budget: responses.clone(),
-            read_turns: Arc::default(),
+            read_turns: read_turns.clone(),
             options: options.clone(),
         });
         let journals = Journals {
@@ -95,6 +97,8 @@ impl Services {
                 wait_permits,
                 wait_max: options.wait_max,
                 body_limits,
+                read_turns,
+                shape_size: ShapeSize::default(),
             },
         }
     }

@@ -1,5 +1,7 @@
 //! Reads runs: one run, and why a run makes no progress.
 
+use std::ops::ControlFlow;
+
 use everstep_inspect::{Overview, Why, why};
 use everstep_model::{Body, Entry, Generation, RecordNumber, RunId, Timestamp};
 use everstep_store::{ReadRequest, RunRow};
@@ -14,7 +16,7 @@ use crate::roles::Role;
 pub struct RunInfo {
     /// The row in lists.
     pub row: RunRow,
-    /// The state that follows from the journal.
+    /// The state that follows from the journal. It holds the results of all steps.
     pub overview: Overview,
 }
 
@@ -83,6 +85,19 @@ impl Requests {
         let (head, row) = self.parts.node.find_any(run, generation).await?;
         let overview = self.parts.node.overview(head.number).await?;
         Ok(RunInfo { row, overview })
+    }
+
+    /// Passes the records of a generation of a run, by default the latest, on in order, until `visit`
+    /// breaks. Returns the row of the generation.
+    pub(crate) async fn visit_journal(
+        &self,
+        run: &RunId,
+        generation: Option<Generation>,
+        visit: impl FnMut(Entry) -> ControlFlow<()>,
+    ) -> Result<RunRow, ReadError> {
+        let (head, row) = self.parts.node.find_any(run, generation).await?;
+        self.parts.node.visit_journal(head.number, visit).await?;
+        Ok(row)
     }
 
     /// Returns the first record of the latest generation of a run with such content.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use everstep_model::{Entry, Record, RecordNumber, RunId, StreamNumber};
+use everstep_model::{Entry, Generation, Record, RecordNumber, RunId, StreamNumber};
 
 use super::handler::Requests;
 use crate::error::{ReadError, Unavailable, UnknownRun};
@@ -71,13 +71,14 @@ impl Records {
 }
 
 impl Requests {
-    /// Tails a run from a record number on.
+    /// Tails a generation of a run, by default the latest, from a record number on.
     pub(crate) async fn records(
         &self,
         run: &RunId,
+        generation: Option<Generation>,
         from: RecordNumber,
     ) -> Result<Records, ReadError> {
-        let (head, _) = self.parts.node.find(run).await?;
+        let (head, _) = self.parts.node.find_any(run, generation).await?;
         Ok(Records::new(&self.parts, head.number, from))
     }
 

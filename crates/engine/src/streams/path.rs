@@ -29,11 +29,16 @@ impl StreamPath {
     /// Checks a path that users can create, append to and delete.
     pub fn new(text: &str) -> Result<Self, InvalidPath> {
         let path = Self::internal(text)?;
-        let first = text.split('/').next().unwrap_or_default();
-        match RESERVED.iter().find(|reserved| **reserved == first) {
+        match reserved(text) {
             Some(reserved) => Err(InvalidPath::Reserved(reserved)),
             None => Ok(path),
         }
+    }
+
+    /// Returns whether a path, valid or not, belongs to the engine.
+    #[must_use]
+    pub fn is_reserved(text: &str) -> bool {
+        reserved(text).is_some()
     }
 
     /// Checks a path that may be reserved.
@@ -63,6 +68,12 @@ impl StreamPath {
     pub(crate) fn name(&self) -> StreamName {
         StreamName::of_user(&self.0)
     }
+}
+
+/// Returns the first segment of a path if it is reserved.
+fn reserved(text: &str) -> Option<&'static str> {
+    let first = text.split('/').next().unwrap_or_default();
+    RESERVED.into_iter().find(|reserved| *reserved == first)
 }
 
 impl fmt::Display for StreamPath {

@@ -140,7 +140,8 @@ impl RunHandle {
         self.port.row(&self.id).await.map(|row| row.status)
     }
 
-    /// Reads the run in full: its steps, its waits, its result or error.
+    /// Reads the run in full: its steps with their results, its waits, its result or error. The results of
+    /// all steps are in memory.
     pub async fn inspect(&self) -> Result<RunInfo, ReadError> {
         self.port.inspect(&self.id).await
     }

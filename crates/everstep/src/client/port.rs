@@ -169,7 +169,7 @@ impl Port for everstep_engine::Engine {
         run: &'a RunId,
         from: RecordNumber,
     ) -> Response<'a, Records, ReadError> {
-        Box::pin(async move { Ok(Records::new(self.records(run, from).await?)) })
+        Box::pin(async move { Ok(Records::new(self.records(run, None, from).await?)) })
     }
 
     fn feed(&self, feed: RecordFeed, from: Option<String>) -> Response<'_, FeedReader, ReadError> {

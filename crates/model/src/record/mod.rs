@@ -203,6 +203,18 @@ mod tests {
         assert_eq!(size_of::<Body>(), size_of::<StepCompleted>());
     }
 
+    // B844
+    #[test]
+    fn a_record_without_payloads_carries_only_null() {
+        for mut record in samples::one_of_each() {
+            let before = record.body.payloads().count();
+            record.body.remove_payloads();
+            let left: Vec<_> = record.body.payloads().collect();
+            assert!(left.iter().all(|left| left.as_str() == "null"));
+            assert_eq!(left.len(), before, "{}", record.body.type_name());
+        }
+    }
+
     #[test]
     fn shown_fields_exist_and_are_not_internal() {
         for record in samples::one_of_each() {

@@ -7,17 +7,28 @@ use crate::payload::Payload;
 /// A field that the table of kinds names as a payload.
 pub(super) trait Carried {
     fn carried(&self) -> Option<&Payload>;
+
+    /// Replaces the payload, if there is one, by `null`.
+    fn remove(&mut self);
 }
 
 impl Carried for Payload {
     fn carried(&self) -> Option<&Payload> {
         Some(self)
     }
+
+    fn remove(&mut self) {
+        *self = Payload::null();
+    }
 }
 
 impl Carried for Option<Payload> {
     fn carried(&self) -> Option<&Payload> {
         self.as_ref()
+    }
+
+    fn remove(&mut self) {
+        self.iter_mut().for_each(Carried::remove);
     }
 }
 
@@ -26,6 +37,12 @@ impl Carried for ChildOutcome {
         match self {
             Self::Completed(result) => Some(result),
             Self::Failed(_) | Self::Cancelled(_) => None,
+        }
+    }
+
+    fn remove(&mut self) {
+        if let Self::Completed(result) = self {
+            result.remove();
         }
     }
 }
@@ -113,6 +130,11 @@ macro_rules! record_kinds {
                 both.into_iter().flatten()
             }
 
+            /// Replaces the user's values that the record carries by `null`, for readers that do not show them.
+            pub fn remove_payloads(&mut self) {
+                match self { $(Self::$kind(_r) => record_kinds!(@remove _r $($payload)*),)* }
+            }
+
             /// Returns the wire names of the fields that readers see, in the order in which they are shown.
             #[must_use]
             pub fn shown_fields(&self) -> &'static [&'static str] {
@@ -183,6 +205,7 @@ macro_rules! record_kinds {
     (@written $script:ident) => { false };
     (@direction forward) => { true };
     (@direction still) => { false };
+    (@remove $record:ident $($field:ident)*) => { { let _ = &$record; $($record.$field.remove();)* } };
     (@payloads $record:ident) => { { let _ = $record; [None, None] } };
     (@payloads $record:ident $one:ident) => { [$record.$one.carried(), None] };
     (@payloads $record:ident $one:ident $two:ident) => { [$record.$one.carried(), $record.$two.carried()] };

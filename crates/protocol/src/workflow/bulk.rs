@@ -1,7 +1,10 @@
 //! `POST /bulk`: applies one verb to many runs and reports on each.
 
+use std::fmt;
+
 use everstep_model::{RunId, Verb};
-use serde::{Deserialize, Serialize};
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::control::{ControlAnswer, yes};
 use crate::problem::Problem;
@@ -28,6 +31,9 @@ pub struct Filter {
     pub created_before: Option<String>,
 }
 
+/// The maximum number of runs that [`BulkRequest::ids`] may name.
+pub const BULK_IDS_MAX: usize = 10_000;
+
 /// A verb and the runs it applies to: either `ids` or `filter`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -36,7 +42,12 @@ pub struct BulkRequest {
     /// The verb to apply.
     pub verb: Verb,
     /// The IDs of the runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "limited_ids"
+    )]
+    #[cfg_attr(feature = "schema", schemars(length(max = BULK_IDS_MAX)))]
     pub ids: Option<Vec<String>>,
     /// A filter that selects the runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -108,4 +119,59 @@ pub enum BulkLine {
     Progress(BulkProgress),
     /// The final report.
     Report(BulkReport),
+}
+
+/// Decodes the ids of runs, and stops at more than the maximum.
+fn limited_ids<'de, D: Deserializer<'de>>(of: D) -> Result<Option<Vec<String>>, D::Error> {
+    of.deserialize_any(IdsVisitor)
+}
+
+struct IdsVisitor;
+
+impl<'de> Visitor<'de> for IdsVisitor {
+    type Value = Option<Vec<String>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a list of at most {BULK_IDS_MAX} run IDs")
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut given: A) -> Result<Self::Value, A::Error> {
+        let mut ids = Vec::new();
+        while let Some(id) = given.next_element()? {
+            if ids.len() == BULK_IDS_MAX {
+                return Err(A::Error::invalid_length(BULK_IDS_MAX + 1, &self));
+            }
+            ids.push(id);
+        }
+        Ok(Some(ids))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // B843
+    #[test]
+    fn a_bulk_request_with_more_runs_than_documented_is_not_decoded() {
+        let request = |count| {
+            let ids = vec!["a"; count];
+            let text = serde_json::json!({"verb": "pause", "ids": ids}).to_string();
+            serde_json::from_str::<BulkRequest>(&text).map_err(|error| error.to_string())
+        };
+        let most = request(BULK_IDS_MAX).unwrap();
+        assert_eq!(most.ids.map(|ids| ids.len()), Some(BULK_IDS_MAX));
+        let refused = request(BULK_IDS_MAX + 1).unwrap_err();
+        assert!(refused.contains("at most 10000 run IDs"), "{refused}");
+        for absent in [r#"{"verb":"pause"}"#, r#"{"verb":"pause","ids":null}"#] {
+            let request: BulkRequest = serde_json::from_str(absent).unwrap();
+            assert_eq!(request.ids, None);
+        }
+        let protocol = include_str!("../../../../PROTOCOL.md");
+        assert!(protocol.contains("| `BULK_IDS_MAX` | 10000 |"));
+    }
 }

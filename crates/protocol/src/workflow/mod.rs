@@ -9,7 +9,9 @@ mod run;
 mod start;
 mod why;
 
-pub use bulk::{BULK_RUNS_SHOWN, BulkLine, BulkProgress, BulkReport, BulkRequest, BulkRun, Filter};
+pub use bulk::{
+    BULK_IDS_MAX, BULK_RUNS_SHOWN, BulkLine, BulkProgress, BulkReport, BulkRequest, BulkRun, Filter,
+};
 pub use control::{
     CancelRequest, ControlAnswer, ControlRequest, EditRequest, EffectWord, ForkRequest,
     RestartRequest, SkipRequest,

@@ -130,10 +130,16 @@ fn workflow_cases() -> Vec<Case> {
         CallerKind::FullToken,
     ];
     const RUN_READERS: &[CallerKind] = &[READ, ADMIN, TENANT, CallerKind::FullToken];
+    /// A token for the second generation of the run does not suffice.
+    const KEYS: &[CallerKind] = &[READ, ADMIN, TENANT];
+    /// Cursors of both generations with the position `{"next":0}`.
+    const EARLIER_TIMELINE: &str = "/workflows/order-7/timeline?cursor=1.eyJuZXh0IjowfQ";
+    const LATEST_TIMELINE: &str = "/workflows/order-7/timeline?cursor=2.eyJuZXh0IjowfQ";
     const SENDERS: &[CallerKind] = &[SEND, ADMIN, TENANT, CallerKind::ClientToken];
     let (get, post) = (Method::GET, Method::POST);
     let view = |route, address| (get.clone(), route, address, VIEWERS);
     let read = |route, address| (get.clone(), route, address, RUN_READERS);
+    let of_keys = |route, address| (get.clone(), route, address, KEYS);
     let operate = |route, address| (post.clone(), route, address, OPERATORS);
     let send = |route, address| (post.clone(), route, address, SENDERS);
     const EVENT: &str = "/workflows/{id}/events/{name}";
@@ -218,18 +224,37 @@ fn workflow_cases() -> Vec<Case> {
             &[OPERATE, ADMIN, TENANT, OF_OTHER_WORKFLOW, OTHER_TENANT],
         ),
         view("/workflows/{id}/why", "/workflows/order-7/why"),
+        of_keys("/workflows/{id}", "/workflows/order-7?cursor=1.0"),
+        view("/workflows/{id}", "/workflows/order-7?cursor=2.0"),
         read("/workflows/{id}/timeline", "/workflows/order-7/timeline"),
+        of_keys("/workflows/{id}/timeline", "/workflows/order-7@1/timeline"),
+        of_keys("/workflows/{id}/timeline", EARLIER_TIMELINE),
+        read("/workflows/{id}/timeline", LATEST_TIMELINE),
         read("/workflows/{id}/shape", "/workflows/order-7/shape"),
-        (
-            get.clone(),
+        of_keys("/workflows/{id}/shape", "/workflows/order-7@1/shape"),
+        of_keys(
+            "/workflows/{id}/shape",
+            "/workflows/order-7/shape?cursor=1.0",
+        ),
+        read(
+            "/workflows/{id}/shape",
+            "/workflows/order-7/shape?cursor=2.0",
+        ),
+        of_keys("/workflows/{id}/records", "/workflows/order-7/records"),
+        of_keys(
             "/workflows/{id}/records",
-            "/workflows/order-7/records",
-            &[READ, ADMIN, TENANT],
+            "/workflows/order-7/records?cursor=1.0",
         ),
         (
-            get,
+            get.clone(),
             "/workflows/{id}/journal",
             "/workflows/order-7/journal",
+            &[ADMIN],
+        ),
+        (
+            get.clone(),
+            "/workflows/{id}/journal",
+            "/workflows/order-7/journal?cursor=1.0",
             &[ADMIN],
         ),
         (

@@ -10,7 +10,7 @@ use axum::body::{Body, to_bytes};
 use axum::http::{Method, Request};
 use everstep::schemars::{self, JsonSchema};
 use everstep::{AnyEvent, Ctx, Rpc, Workflows};
-use everstep_model::{Generation, Payload, RunId, Timestamp};
+use everstep_model::{Generation, Payload, RunId, StreamNumber, Timestamp};
 use everstep_protocol::access::{CreateKey, Scope, StreamRight, View};
 use serde::Serialize;
 use tower::ServiceExt;
@@ -45,6 +45,8 @@ struct World {
     now: Timestamp,
     /// The id of a key that was revoked.
     revoked_id: String,
+    /// The journal of the second generation of the run.
+    journal: StreamNumber,
 }
 
 impl World {
@@ -100,7 +102,9 @@ impl World {
             .await
             .unwrap();
         assert!(keys_of_store.revoke(&revoked.view.id).await.unwrap());
+        let journal = engine.streams().journal(&order, Generation(2)).await;
         Self {
+            journal: journal.unwrap().info.number,
             signer: keys_of_store.current_signer().await.unwrap(),
             now: engine.streams().now(),
             router: router(engine, options),
@@ -115,6 +119,7 @@ impl World {
         let mut token = RunToken {
             run: RunId::new("order-7").unwrap(),
             generation: Generation(2),
+            stream: self.journal,
             view: View::Client,
             rpcs: vec!["approve".to_owned()],
             events: vec!["note".to_owned()],
@@ -214,6 +219,7 @@ fn other_digit(key: &str) -> char {
     if key.ends_with('0') { '1' } else { '0' }
 }
 
+// B840
 #[tokio::test]
 async fn every_route_admits_exactly_the_documented_callers() {
     let world = World::new().await;

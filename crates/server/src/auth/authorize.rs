@@ -4,6 +4,7 @@
 //! with the methods of [`Caller`] and [`Limits`](super::Limits).
 
 use axum::http::{HeaderMap, Method};
+use everstep_engine::streams::StreamError;
 use everstep_engine::{Engine, OpenRpcError, ReadError};
 use everstep_model::{Body, Generation, RpcId, RunId, StreamName};
 use everstep_protocol::access::{Scope, StreamRight, View};
@@ -187,6 +188,21 @@ pub(crate) async fn check_reach(engine: &Engine, caller: &Caller, id: &str) -> R
     match limits.reaches_workflow(row.workflow.as_str()) {
         true => Ok(()),
         false => Err(unreached("run")),
+    }
+}
+
+/// Checks that the run of the caller's token was not deleted and its id used again.
+pub(super) async fn check_token(engine: &Engine, caller: &Caller) -> Result<(), Failure> {
+    let Some(token) = caller.token() else {
+        return Ok(());
+    };
+    match engine.streams().journal(&token.run, token.generation).await {
+        Ok(journal) if journal.info.number != token.stream => {
+            Err(Failure::forbidden("the run of the token was deleted"))
+        }
+        // The checks of the request report a run that does not exist.
+        Ok(_) | Err(StreamError::Missing) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -238,6 +238,8 @@ impl Caller {
 
 #[cfg(test)]
 mod tests {
+    use everstep_model::StreamNumber;
+
     use super::*;
 
     fn run(id: &str) -> RunId {
@@ -249,6 +251,7 @@ mod tests {
         let caller = Caller::with_run_token(RunToken {
             run: run("a"),
             generation: Generation(2),
+            stream: StreamNumber(7),
             view: View::Client,
             rpcs: vec!["approve".to_owned()],
             events: vec!["note".to_owned()],

@@ -71,6 +71,7 @@ impl Gate {
         }
         let (headers, extensions) = (request.headers(), request.extensions());
         let caller = self.identities.identify(headers, extensions).await?;
+        authorize::check_token(&self.engine, &caller).await?;
         authorize::check(&self.engine, &caller, &demand).await?;
         if let Requirement::Run(action) = self.requires {
             let path: Result<Path<HashMap<String, String>>, _> = request.extract_parts().await;

@@ -55,10 +55,11 @@ impl Limits {
         !self.excludes_runs() && (self.runs.is_empty() || begins_with_one(id, &self.runs))
     }
 
-    /// Returns whether a user's stream is reached.
+    /// Returns whether a stream is reached. Limits reach only streams of users: feeds and journals
+    /// contain what other limits exclude.
     #[must_use]
     pub fn reaches_stream(&self, path: &str) -> bool {
-        self.is_empty() || begins_with_one(path, &self.streams)
+        self.is_empty() || (!StreamPath::is_reserved(path) && begins_with_one(path, &self.streams))
     }
 
     /// Returns whether all streams whose paths match a pattern of a subscription are reached: the
@@ -102,13 +103,16 @@ impl Limits {
             return Some("one of the workflows is not a valid name");
         }
         if !self.runs.iter().all(|prefix| RunId::new(prefix).is_ok()) {
-            return Some("one of the beginnings of run ids is not valid in a run id");
+            return Some("`runs` contains a prefix that no run ID can have");
         }
         // A path does not end with a slash, but its beginning may.
-        let is_path = |prefix: &String| StreamPath::new(&format!("{prefix}x")).is_ok();
-        match self.streams.iter().all(|it| !it.is_empty() && is_path(it)) {
+        let is_path = |prefix: &String| {
+            let is_of_users = !StreamPath::is_reserved(prefix);
+            !prefix.is_empty() && is_of_users && StreamPath::new(&format!("{prefix}x")).is_ok()
+        };
+        match self.streams.iter().all(is_path) {
             true => None,
-            false => Some("one of the beginnings of stream paths is not valid in a path"),
+            false => Some("`streams` contains a prefix that no stream of a user can have"),
         }
     }
 
@@ -178,6 +182,29 @@ mod tests {
             ("workflows/**", false),
         ] {
             assert_eq!(limits.reaches_pattern(pattern), is_reached, "{pattern}");
+        }
+    }
+
+    // B842
+    #[test]
+    fn the_beginning_of_a_reserved_path_reaches_no_feed_and_no_journal() {
+        for prefix in ["_", "__", "__d", "w", "workflow"] {
+            let limits = limits(&[], &[], &[prefix]);
+            for path in [
+                "__ds/feeds/records",
+                "workflows/order-7",
+                "__ds",
+                "workflows",
+            ] {
+                assert!(!limits.reaches_stream(path), "{prefix} {path}");
+            }
+            for pattern in ["__ds/**", "__ds/feeds/*", "workflows/**"] {
+                assert!(!limits.reaches_pattern(pattern), "{prefix} {pattern}");
+            }
+            assert!(limits.reaches_stream(&format!("{prefix}x/a")), "{prefix}");
+        }
+        for prefix in ["__ds", "workflows"] {
+            assert!(limits(&[], &[], &[prefix]).invalid().is_some(), "{prefix}");
         }
     }
 

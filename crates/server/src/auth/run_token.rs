@@ -1,7 +1,7 @@
 //! Run tokens, for browsers: short-lived, signed, valid for one run from one generation on, one view,
 //! and the rpcs and events they name.
 
-use everstep_model::{Generation, RunId, Timestamp};
+use everstep_model::{Generation, RunId, StreamNumber, Timestamp};
 use everstep_protocol::access::View;
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +13,8 @@ use super::token::Token;
 pub(crate) struct RunToken {
     pub(crate) run: RunId,
     pub(crate) generation: Generation,
+    /// The journal of the generation, which tells the run from a later one with the same id.
+    pub(crate) stream: StreamNumber,
     pub(crate) view: View,
     /// The methods of the rpcs that may be answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -65,6 +67,7 @@ mod tests {
         RunToken {
             run: RunId::new("order-7").unwrap(),
             generation: Generation(3),
+            stream: StreamNumber(7),
             view: View::State,
             rpcs: vec!["approve".to_owned()],
             events: Vec::new(),

@@ -24,6 +24,8 @@ pub(super) struct Appender<'a> {
     pub(super) server: &'a StreamServer,
     pub(super) address: &'a JournalAddress,
     pub(super) caller: &'a Caller,
+    /// The name under which the journal records the appends.
+    pub(super) by: Option<String>,
 }
 
 /// The number of an appended record, and whether it is new.
@@ -109,7 +111,7 @@ impl Appender<'_> {
             name: Name::new(&event.name)?,
             payload: event.payload,
             dedup_id: event.dedup_id.or(producer_id),
-            by: self.by(),
+            by: self.by.clone(),
             generation: Some(*generation),
         };
         Ok(match self.engine.send(event).await? {
@@ -139,17 +141,13 @@ impl Appender<'_> {
             rpc: answer.rpc_id,
             answer: answer.answer,
             dedup_id: answer.dedup_id.or(producer_id),
-            by: self.by(),
+            by: self.by.clone(),
             generation: Some(*generation),
         };
         Ok(match self.engine.answer(answer).await? {
             Answered::Accepted(number) => (number, true),
             Answered::Duplicate(number) => (number, false),
         })
-    }
-
-    fn by(&self) -> Option<String> {
-        self.caller.name().map(str::to_owned)
     }
 }
 

@@ -9,6 +9,7 @@ use everstep_engine::Engine;
 use super::address::{JournalAddress, reserved};
 use super::append::Appender;
 use super::views;
+use crate::actor::actor;
 use crate::failure::Failure;
 use crate::stream_protocol as names;
 use crate::streams::query::Query;
@@ -47,6 +48,7 @@ impl Journals {
                     server: &self.server,
                     address: &address,
                     caller: &request.caller.clone(),
+                    by: actor(&request.caller, &request.headers),
                 };
                 appender.append(request).await
             }

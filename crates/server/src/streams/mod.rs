@@ -9,7 +9,6 @@ pub(crate) mod query;
 pub(crate) mod reply;
 mod request;
 mod sse;
-mod turns;
 
 pub(crate) use get::{get, respond as respond_to_read};
 #[cfg(test)]

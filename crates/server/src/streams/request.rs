@@ -11,7 +11,6 @@ use everstep_engine::streams::{Reader, StreamError, StreamPath, Streams};
 use percent_encoding::percent_decode_str;
 
 use super::query::Query;
-use super::turns::ReadTurns;
 use crate::auth::Caller;
 use crate::body::BodyLimits;
 use crate::body_budget::BodyBudget;
@@ -20,6 +19,7 @@ use crate::connections::Secured;
 use crate::failure::Failure;
 use crate::options::Options;
 use crate::permits::WaitPermits;
+use crate::read_turns::ReadTurns;
 use crate::stream_protocol::PREFIX;
 use crate::subscriptions::Subscriptions;
 

@@ -1,4 +1,4 @@
-//! Inspection of a run: why it makes no progress, its timeline, its structure, and its journal.
+//! Inspection of a run: why it makes no progress, its timeline, and its journal.
 
 use std::time::Duration;
 
@@ -6,8 +6,8 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use everstep_engine::PageSize;
-use everstep_inspect::{Shape, TimelineReader, shape as shape_of, to_json_lines, to_mermaid};
+use everstep_engine::{PageSize, Records};
+use everstep_inspect::{TimelineReader, to_json_lines};
 use everstep_model::{Body, Entry, Generation, Payload, RecordNumber, entry_to_json};
 
 use super::bulk::JSON_LINES;
@@ -20,9 +20,6 @@ use crate::json::respond;
 use crate::parameters::{Parameter, parameters};
 use crate::response::no_store;
 use crate::stream_protocol::CLOSED;
-
-/// The media type of Mermaid diagrams.
-pub(crate) const MERMAID: &str = "text/vnd.mermaid";
 
 pub(crate) async fn why(call: Call) -> Result<Response, Failure> {
     let (run, named) = call.run_and_generation()?;
@@ -42,9 +39,6 @@ const PAGE_BYTES: usize = 4 << 20;
 const TIMELINE_PAGE: u32 = 1_000;
 /// The maximum number of records of a page of a journal.
 const RECORDS_PAGE: u32 = 10_000;
-/// How much of a journal a shape is built from.
-const SHAPE_RECORDS: usize = 100_000;
-const SHAPE_BYTES: usize = 64 << 20;
 
 pub(crate) const TIMELINE_PARAMETERS: &[Parameter] = parameters! {
     "from": Count(0, u32::MAX), "The number of the first record; 0 by default.";
@@ -70,6 +64,8 @@ pub(crate) async fn timeline(call: Call) -> Result<Response, Failure> {
     let engine = call.engine();
     let page = engine.journal_page(&of.run, of.generation, reader.next(), size);
     let page = page.await?;
+    // The gate knows the generation in the path, but not the one in the cursor.
+    Permitted::to(&call.caller, &of.run, page.row.generation)?;
     if let Some(began_at) = page.began_at.filter(|_| reader.next() > RecordNumber(0)) {
         reader.set_created(began_at);
     }
@@ -94,47 +90,6 @@ fn reader_at(position: &str) -> Option<TimelineReader> {
     TimelineReader::from_text(&text).ok()
 }
 
-pub(crate) async fn shape(call: Call) -> Result<Response, Failure> {
-    let (run, generation) = call.run_and_generation()?;
-    let mut entries: Vec<Entry> = Vec::new();
-    let (mut next, mut bytes, mut generation) = (RecordNumber(0), 0, generation);
-    let truncated_at = loop {
-        let size = PageSize {
-            records: RECORDS_PAGE as usize,
-            bytes: PAGE_BYTES,
-        };
-        let page = call.engine().journal_page(&run, generation, next, size);
-        let page = page.await?;
-        generation = Some(page.row.generation);
-        let Some(last) = page.entries.last() else {
-            break None;
-        };
-        next = last.number.plus(1);
-        let payloads = page
-            .entries
-            .iter()
-            .flat_map(|entry| entry.record.body.payloads());
-        bytes += payloads
-            .map(|payload| payload.as_bytes().len())
-            .sum::<usize>();
-        entries.extend(page.entries);
-        if next >= page.end {
-            break None;
-        }
-        if entries.len() >= SHAPE_RECORDS || bytes >= SHAPE_BYTES {
-            break Some(next);
-        }
-    };
-    let shape = Shape {
-        truncated_at,
-        ..shape_of(&entries)
-    };
-    Ok(match call.prefers("application/json") {
-        true => respond(StatusCode::OK, &shape),
-        false => no_store(StatusCode::OK, MERMAID, to_mermaid(&shape)),
-    })
-}
-
 pub(crate) const JOURNAL_PARAMETERS: &[Parameter] = parameters! {
     "from": Count(0, u32::MAX), "The number of the first record; 0 by default.";
     "limit": Count(1, RECORDS_PAGE), "The maximum number of records; 10,000 by default.";
@@ -147,17 +102,25 @@ pub(crate) async fn journal(call: Call) -> Result<Response, Failure> {
     respond_with_records(call, |_| {}).await
 }
 
-/// Returns records without the results of sensitive steps, for clients that inspect runs.
+/// Returns records without the results of sensitive steps and the data for their undos, for clients
+/// that inspect runs.
 pub(crate) async fn records(call: Call) -> Result<Response, Failure> {
     respond_with_records(call, redact).await
 }
 
 fn redact(body: &mut Body) {
+    // A failed attempt does not say whether its step is sensitive.
+    if let Body::StepFailed(step) = body {
+        step.undo = None;
+    }
     if !is_secret(body) {
         return;
     }
     match body {
-        Body::StepCompleted(step) => step.result = Payload::null(),
+        Body::StepCompleted(step) => {
+            step.result = Payload::null();
+            step.undo = None;
+        }
         Body::StepSkipped(step) => step.result = Payload::null(),
         Body::StepEdited(step) => step.result = Payload::null(),
         _ => {}
@@ -172,16 +135,16 @@ async fn respond_with_records(call: Call, redact: impl Fn(&mut Body)) -> Result<
         return Err(Failure::invalid("`from` and `cursor` exclude each other"));
     }
     let of = PageOf::of(&call, cursor)?;
-    let from = match &of.position {
-        Some(position) => position.parse().map_err(|_| invalid_cursor())?,
-        None => from.unwrap_or(0) as u64,
+    let from = match from {
+        Some(from) => RecordNumber(from as u64),
+        None => of.first_record()?,
     };
     let size = PageSize {
         records: parameters.count("limit")?.unwrap_or(RECORDS_PAGE as usize),
         bytes: PAGE_BYTES,
     };
     let wait = parameters.duration("wait")?;
-    let mut page = records_page(&call, of, RecordNumber(from), size, wait).await?;
+    let mut page = records_page(&call, of, from, size, wait).await?;
     for entry in &mut page.entries {
         redact(&mut entry.record.body);
     }
@@ -224,7 +187,10 @@ async fn records_page(
         None => engine.row(&of.run).await?.generation,
     };
     let has_ended = match wait {
-        Some(timeout) => wait_for_record(call, from, timeout).await?,
+        Some(timeout) => {
+            let records = engine.records(&of.run, Some(generation), from);
+            wait_for_record(call, records.await?, timeout).await?
+        }
         None => false,
     };
     let page = engine.journal_page(&of.run, Some(generation), from, size);
@@ -239,13 +205,12 @@ async fn records_page(
     })
 }
 
-/// Waits for a record from this number on. Returns whether the run has ended without one.
+/// Waits for the next record. Returns whether the generation has ended without one.
 async fn wait_for_record(
     call: &Call,
-    from: RecordNumber,
+    mut records: Records,
     timeout: Duration,
 ) -> Result<bool, Failure> {
-    let mut records = call.engine().records(&call.run()?, from).await?;
     match call.wait(timeout, records.next()).await? {
         Some(first) => Ok(first?.is_none()),
         None => Ok(false),

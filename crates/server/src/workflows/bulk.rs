@@ -6,7 +6,7 @@ use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
 use axum::response::Response;
 use everstep_model::RunId;
-use everstep_protocol::workflow::{BulkLine, BulkProgress, BulkRequest, BulkRun};
+use everstep_protocol::workflow::{BulkLine, BulkProgress, BulkRequest};
 use futures_util::stream;
 use tokio::sync::mpsc;
 
@@ -24,15 +24,15 @@ const LINES_BUFFERED: usize = 64;
 
 pub(crate) async fn bulk(call: Call) -> Result<Response, Failure> {
     let request: BulkRequest = call.request()?;
-    let (runs, unreached) = runs(&call, &request).await?;
+    let mut summary = Summary::default();
+    let runs = runs(&call, &request, &mut summary).await?;
     let control = request.verb.with_rollback(request.rollback);
     let origin = call.origin(request.reason);
     let engine = call.engine().clone();
-    let mut summary = Summary::default();
     if !call.prefers(JSON_LINES) {
         let each = |_, id, result| summary.add(id, result, control);
         engine.bulk(runs, control, origin, each).await;
-        let report = summary.into_report(unreached);
+        let report = summary.into_report();
         return Ok(respond(StatusCode::OK, &report));
     }
     let (sender, receiver) = mpsc::channel(LINES_BUFFERED);
@@ -48,7 +48,7 @@ pub(crate) async fn bulk(call: Call) -> Result<Response, Failure> {
             })));
         };
         engine.bulk(runs, control, origin, each).await;
-        let report = summary.into_report(unreached);
+        let report = summary.into_report();
         let _ = sender.send(line(&BulkLine::Report(report))).await;
     };
     let lines = stream::unfold((Box::pin(work), receiver, false), |state| async move {
@@ -75,34 +75,31 @@ fn line(line: &BulkLine) -> Bytes {
     text.into()
 }
 
-/// Returns the runs of a request, and those that the caller may not change. A filter selects only runs
-/// within the limits of the caller.
-async fn runs(call: &Call, request: &BulkRequest) -> Result<(Vec<RunId>, Vec<BulkRun>), Failure> {
+/// Returns the runs that a request may change, and adds the others to the summary. A filter selects
+/// only runs within the limits of the caller.
+async fn runs(
+    call: &Call,
+    request: &BulkRequest,
+    summary: &mut Summary,
+) -> Result<Vec<RunId>, Failure> {
     match (&request.ids, &request.filter) {
         (Some(ids), None) => {
-            let (mut runs, mut unreached) = (Vec::new(), Vec::new());
+            let mut runs = Vec::new();
             for id in ids {
                 let id = run_id(id)?;
                 match call.check_reach(&id).await {
                     Ok(()) => runs.push(id),
-                    Err(failure) => unreached.push(BulkRun {
-                        id,
-                        done: None,
-                        problem: Some(failure.problem()),
-                    }),
+                    Err(failure) => summary.refuse(id, &failure),
                 }
             }
-            Ok((runs, unreached))
+            Ok(runs)
         }
-        (None, Some(filter)) => {
-            let runs = match call.caller.limits().restrict(query(filter)?) {
-                Some(query) => call.engine().listed(query).await?,
-                None => Vec::new(),
-            };
-            Ok((runs, Vec::new()))
-        }
+        (None, Some(filter)) => match call.caller.limits().restrict(query(filter)?) {
+            Some(query) => Ok(call.engine().listed(query).await?),
+            None => Ok(Vec::new()),
+        },
         (None, None) | (Some(_), Some(_)) => Err(Failure::invalid(
-            "say which runs by `ids` or by `filter`, one of them; an empty filter means all",
+            "exactly one of `ids` and `filter` is required",
         )),
     }
 }

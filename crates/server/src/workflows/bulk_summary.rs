@@ -29,6 +29,15 @@ impl Summary {
         self.push(BulkRun { id, done, problem });
     }
 
+    /// Adds a run that the caller may not change.
+    pub(super) fn refuse(&mut self, id: RunId, failure: &Failure) {
+        self.push(BulkRun {
+            id,
+            done: None,
+            problem: Some(failure.problem()),
+        });
+    }
+
     fn push(&mut self, run: BulkRun) {
         let at = self.total;
         self.total += 1;
@@ -45,11 +54,7 @@ impl Summary {
         }
     }
 
-    /// Adds the runs that the caller may not change.
-    pub(super) fn into_report(mut self, unreached: Vec<BulkRun>) -> BulkReport {
-        for run in unreached {
-            self.push(run);
-        }
+    pub(super) fn into_report(self) -> BulkReport {
         let mut shown = self.refusals;
         shown.extend(self.others);
         shown.truncate(BULK_RUNS_SHOWN);
@@ -92,7 +97,7 @@ mod tests {
             summary.push(unchanged(id));
         }
         refuse(&mut summary, "late");
-        let report = summary.into_report(Vec::new());
+        let report = summary.into_report();
         assert_eq!(
             (report.total, report.refused, report.omitted),
             (1_001, 1, 1)

@@ -1,16 +1,18 @@
 //! The extractor of requests of the workflow API.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, OriginalUri, Path, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use everstep_engine::{Engine, RequestOrigin};
-use everstep_model::{Generation, Payload, RunId, StreamName, TraceParent, limits};
-use percent_encoding::percent_decode_str;
+use everstep_model::{Generation, Payload, RunId, StreamName, TraceParent};
 use serde::de::DeserializeOwned;
 
+use super::shape_size::ShapeSize;
+use crate::actor::actor;
 use crate::auth::{Caller, check_reach, unreached};
 use crate::body::BodyLimits;
 use crate::connections::Closing;
@@ -18,11 +20,9 @@ use crate::failure::Failure;
 use crate::json;
 use crate::parameters::{Parameter, Parameters};
 use crate::permits::{WaitPermit, WaitPermits};
+use crate::read_turns::{ReadTurn, ReadTurns};
 use crate::run_address;
 use crate::stream_protocol::PREFIX;
-
-/// The header with the percent-encoded name of the actor.
-const ACTOR: &str = "everstep-actor";
 
 #[derive(Clone)]
 pub(crate) struct WorkflowRoutes {
@@ -31,6 +31,8 @@ pub(crate) struct WorkflowRoutes {
     /// How long a request may wait.
     pub(crate) wait_max: Duration,
     pub(crate) body_limits: BodyLimits,
+    pub(crate) read_turns: Arc<ReadTurns>,
+    pub(crate) shape_size: ShapeSize,
 }
 
 /// A request of the workflow API.
@@ -65,10 +67,7 @@ impl FromRequest<WorkflowRoutes> for Call {
         // The gate always inserts a caller; without one, nothing is allowed.
         let caller = parts.extensions.get::<Caller>().cloned();
         let caller = caller.unwrap_or_else(Caller::without_rights);
-        let by = match caller.may_name_itself() {
-            true => actor(&parts.headers),
-            false => caller.name().map(str::to_owned),
-        };
+        let by = actor(&caller, &parts.headers);
         // Before the body is read, which may take long.
         let generation = match caller.token() {
             Some(token) => Some(routes.engine.row(&token.run).await?.generation),
@@ -201,6 +200,16 @@ impl Call {
         Ok(self.wait_with(permit, timeout, work).await)
     }
 
+    /// Waits for the turn of a read that holds much of a journal in memory.
+    pub(super) async fn read_turn(&self) -> ReadTurn {
+        self.routes.read_turns.wait(&self.caller).await
+    }
+
+    /// Returns how much of a journal a shape is built from.
+    pub(super) fn shape_size(&self) -> ShapeSize {
+        self.routes.shape_size
+    }
+
     /// Acquires a permit to wait, for requests that must have one before they take effect.
     pub(crate) fn wait_permit(&self) -> Result<WaitPermit, Failure> {
         self.routes.wait_permits.acquire(&self.caller)
@@ -222,14 +231,6 @@ impl Call {
             () = self.closing.begun() => None,
         }
     }
-}
-
-/// Returns the actor that the caller names itself. Only used for callers without a key.
-fn actor(headers: &HeaderMap) -> Option<String> {
-    let encoded = headers.get(ACTOR)?.to_str().ok()?;
-    let name = percent_decode_str(encoded).decode_utf8().ok()?;
-    let fits = |name: &str| !name.is_empty() && name.chars().count() <= limits::NAME_CHARS_MAX;
-    Some(name.into_owned()).filter(|name| fits(name) && !name.chars().any(char::is_control))
 }
 
 pub(crate) fn run_id(text: &str) -> Result<RunId, Failure> {

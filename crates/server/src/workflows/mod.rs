@@ -14,8 +14,12 @@ mod operation;
 mod page_cursor;
 mod permitted;
 mod routes;
+mod shape;
+mod shape_size;
 mod show;
 mod start;
+mod steps_page;
 
 pub(crate) use call::WorkflowRoutes;
 pub(crate) use routes::routes;
+pub(crate) use shape_size::ShapeSize;

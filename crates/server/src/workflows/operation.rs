@@ -1,21 +1,34 @@
 //! The operation that a control request names: by its location, or by its name if only one operation of the run has it.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 use axum::http::StatusCode;
-use everstep_inspect::operations_named;
-use everstep_model::{ErrorCode, InvalidLocation, Location, RunId};
+use everstep_inspect::operation_named;
+use everstep_model::{Entry, ErrorCode, InvalidLocation, Location, RunId};
 
 use super::call::Call;
 use crate::failure::Failure;
+
+/// The number of operations of one name after which the search ends.
+const COUNTED_MAX: usize = 100;
 
 /// Returns the location of the operation that `text` names.
 pub(super) async fn find(call: &Call, run: &RunId, text: &str) -> Result<Location, Failure> {
     match text.parse() {
         Ok(location) => Ok(location),
         Err(InvalidLocation::NoCounter) => {
-            let journal = call.engine().journal(run).await?;
-            only(run, text, operations_named(&journal, text))
+            let _turn = call.read_turn().await;
+            let mut found = BTreeSet::new();
+            let visit = |entry: Entry| {
+                found.extend(operation_named(&entry, text).cloned());
+                match found.len() < COUNTED_MAX {
+                    true => ControlFlow::Continue(()),
+                    false => ControlFlow::Break(()),
+                }
+            };
+            call.engine().visit_journal(run, None, visit).await?;
+            only(run, text, found)
         }
         Err(error) => Err(Failure::invalid(format!(
             "`{text}` is not a location in a run: {error}"
@@ -24,7 +37,10 @@ pub(super) async fn find(call: &Call, run: &RunId, text: &str) -> Result<Locatio
 }
 
 fn only(run: &RunId, text: &str, found: BTreeSet<Location>) -> Result<Location, Failure> {
-    let count = found.len();
+    let count = match found.len() {
+        COUNTED_MAX.. => format!("at least {COUNTED_MAX}"),
+        fewer => fewer.to_string(),
+    };
     let mut found = found.into_iter();
     match (found.next(), found.next()) {
         (Some(one), None) => Ok(one),

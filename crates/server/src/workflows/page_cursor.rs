@@ -5,7 +5,7 @@ use std::fmt;
 
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::Response;
-use everstep_model::{Generation, RunId};
+use everstep_model::{Generation, RecordNumber, RunId};
 
 use super::call::Call;
 use crate::failure::Failure;
@@ -57,6 +57,14 @@ pub(super) struct PageOf {
 }
 
 impl PageOf {
+    /// Returns the position in the cursor as the number of a record, by default the first.
+    pub(super) fn first_record(&self) -> Result<RecordNumber, Failure> {
+        let number = self.position.as_deref().map(str::parse).transpose();
+        Ok(RecordNumber(
+            number.map_err(|_| invalid_cursor())?.unwrap_or(0),
+        ))
+    }
+
     pub(super) fn of(call: &Call, cursor: Option<&str>) -> Result<Self, Failure> {
         let (run, named) = call.run_and_generation()?;
         let Some(text) = cursor else {

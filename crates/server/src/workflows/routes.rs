@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::call::WorkflowRoutes;
 use super::control::{self, plain};
-use super::{audit, bulk, import, list, messages, show, start};
+use super::{audit, bulk, import, list, messages, shape, show, start};
 use crate::auth::{Requirement, RunAction};
 use crate::route::Route;
 
@@ -147,10 +147,11 @@ fn audits() -> Vec<Route<WorkflowRoutes>> {
             .parameters(audit::TIMELINE_PARAMETERS)
             .returns::<Vec<Map<String, Value>>>(200, "One entry per record.")
             .or_any(bulk::JSON_LINES),
-        Route::get("/workflows/{id}/shape", READ_IN_FULL, audit::shape)
+        Route::get("/workflows/{id}/shape", READ_IN_FULL, shape::shape)
             .summary("Read a run's structure as a Mermaid flowchart or as JSON")
+            .parameters(shape::PARAMETERS)
             .returns::<Map<String, Value>>(200, "The structure.")
-            .or_any(audit::MERMAID),
+            .or_any(shape::MERMAID),
         Route::get("/workflows/{id}/records", RECORDS, audit::records)
             .summary("Read a run's records without the results of sensitive steps")
             .parameters(audit::JOURNAL_PARAMETERS)

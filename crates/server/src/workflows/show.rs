@@ -1,8 +1,10 @@
 //! `GET /workflows/{id}`: a run in full, now or when it has ended.
 
+use std::ops::ControlFlow;
+
 use axum::http::StatusCode;
 use axum::response::Response;
-use everstep_engine::RunInfo;
+use everstep_engine::PageSize;
 use everstep_inspect::{Overview, RollbackView as Undoing, StepView as Step};
 use everstep_model::record::ForkedFrom;
 use everstep_model::{
@@ -11,18 +13,18 @@ use everstep_model::{
 use everstep_protocol::workflow::{
     OriginView, RollbackView, RpcView, RunView, StepView, WaitKind, WaitView,
 };
+use everstep_store::RunRow;
 
 use super::call::Call;
-use super::page_cursor::{PageCursor, PageOf, invalid_cursor};
+use super::page_cursor::{PageCursor, PageOf};
 use super::permitted::Permitted;
+use super::steps_page::{PageFold, StepsPage};
 use crate::failure::Failure;
 use crate::json::respond;
 use crate::parameters::{Parameter, parameters};
 
 /// The maximum number of steps of a page.
 const STEPS_PAGE: u32 = 1_000;
-/// The maximum size of the results of a page of steps, approximately, in bytes.
-const STEPS_BYTES: usize = 4 << 20;
 
 pub(crate) const PARAMETERS: &[Parameter] = parameters! {
     "wait": Duration, "Wait until the run has ended, up to this duration, such as `30s`.";
@@ -32,85 +34,51 @@ pub(crate) const PARAMETERS: &[Parameter] = parameters! {
 
 pub(crate) async fn show(call: Call) -> Result<Response, Failure> {
     let parameters = call.parameters(PARAMETERS)?;
-    let PageOf {
-        run,
-        generation,
-        position,
-    } = PageOf::of(&call, parameters.text("cursor"))?;
-    let from = position.map(|position| position.parse()).transpose();
+    let of = PageOf::of(&call, parameters.text("cursor"))?;
     let steps = StepsPage {
-        from: RecordNumber(from.map_err(|_| invalid_cursor())?.unwrap_or(0)),
+        from: of.first_record()?,
         limit: parameters.count("limit")?.unwrap_or(STEPS_PAGE as usize),
     };
+    let (run, generation) = (of.run, of.generation);
     if let Some(timeout) = parameters.duration("wait")? {
         // An earlier generation has ended, and the run may go on in a later one.
-        let has_ended = match generation {
-            Some(_) => inspect(&call, &run, generation)
-                .await?
-                .row
-                .status
-                .is_terminal(),
-            None => false,
-        };
-        if !has_ended {
+        if generation.is_none() || !has_ended(&call, &run, generation).await? {
             let ended = call.wait(timeout, call.engine().ended(&run, None)).await?;
             ended.transpose()?;
         }
     }
-    let info = inspect(&call, &run, generation).await?;
+    let _turn = call.read_turn().await;
+    let mut fold = PageFold::new(steps);
+    let visit = |entry| {
+        fold.fold(entry);
+        ControlFlow::Continue(())
+    };
+    let row = call.engine().visit_journal(&run, generation, visit).await?;
     // After waiting, the run may have a later generation than the caller may read.
-    let permitted = Permitted::to(&call.caller, &run, info.row.generation)?;
-    let stream = call.stream(&info.row.id, info.row.generation);
-    Ok(respond(
-        StatusCode::OK,
-        &permitted.run(view(info, stream, steps)),
-    ))
+    let permitted = Permitted::to(&call.caller, &run, row.generation)?;
+    let stream = call.stream(&row.id, row.generation);
+    let view = permitted.run(view(row, fold, stream));
+    Ok(respond(StatusCode::OK, &view))
 }
 
-async fn inspect(
+/// Returns whether a run, or one generation of it, has ended.
+async fn has_ended(
     call: &Call,
     run: &RunId,
     generation: Option<Generation>,
-) -> Result<RunInfo, Failure> {
-    Ok(match generation {
-        Some(generation) => call.engine().inspect_generation(run, generation).await?,
-        None => call.engine().inspect(run).await?,
-    })
+) -> Result<bool, Failure> {
+    let size = PageSize {
+        records: 1,
+        bytes: 1,
+    };
+    let page = call
+        .engine()
+        .journal_page(run, generation, RecordNumber(0), size);
+    Ok(page.await?.row.status.is_terminal())
 }
 
-/// A page of steps.
-struct StepsPage {
-    /// The first record of its first step, or a record before that.
-    from: RecordNumber,
-    limit: usize,
-}
-
-impl StepsPage {
-    /// Returns the steps of the page, and the first record of the step after it.
-    fn of(&self, overview: &Overview) -> (Vec<StepView>, Option<RecordNumber>) {
-        let mut page = Vec::new();
-        let mut bytes = 0;
-        for one in &overview.steps {
-            let first = overview.first_record(&one.location);
-            let Some(first) = first.filter(|first| *first >= self.from) else {
-                continue;
-            };
-            if page.len() >= self.limit || bytes > STEPS_BYTES {
-                return (page, Some(first));
-            }
-            bytes += one
-                .result
-                .as_ref()
-                .map_or(0, |result| result.as_bytes().len());
-            page.push(step(one.clone()));
-        }
-        (page, None)
-    }
-}
-
-fn view(info: RunInfo, stream: String, steps: StepsPage) -> RunView {
-    let RunInfo { row, overview } = info;
-    let (steps, next) = steps.of(&overview);
+fn view(row: RunRow, fold: PageFold, stream: String) -> RunView {
+    let (overview, steps, next) = fold.finish();
     let steps_cursor = next.map(|next| PageCursor {
         generation: row.generation,
         position: next.to_string(),
@@ -124,7 +92,7 @@ fn view(info: RunInfo, stream: String, steps: StepsPage) -> RunView {
         execution_attempt: overview.execution_attempt,
         execution_retries: overview.execution_retries,
         forked_from: overview.forked_from.map(origin),
-        steps,
+        steps: steps.into_iter().map(step).collect(),
         steps_cursor: steps_cursor.map(|cursor| cursor.to_string()),
         id: row.id,
         workflow: row.workflow,

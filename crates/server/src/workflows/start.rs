@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use axum::response::Response;
-use everstep_engine::Start;
+use everstep_engine::{RunExists, Start, StartError};
 use everstep_model::Name;
 use everstep_protocol::workflow::{
     BatchStart, STARTS_MAX, StartAnswer, StartBatch, StartBatchAnswer, StartRequest,
@@ -60,7 +60,10 @@ async fn start_one(call: &Call, request: StartRequest) -> Result<StartAnswer, Fa
         trace: call.trace(),
         ..Start::new(workflow, request.input)
     };
-    let started = call.engine().start(start).await?;
+    let started = match call.engine().start(start).await {
+        Ok(started) => started,
+        Err(error) => return Err(refusal(call, error).await),
+    };
     // An idempotency key may belong to a run beyond the limits.
     if !call.caller.limits().reaches_id(started.run.as_str()) {
         return Err(unreached("run"));
@@ -74,4 +77,19 @@ async fn start_one(call: &Call, request: StartRequest) -> Result<StartAnswer, Fa
         status: row.status,
         created: started.created,
     })
+}
+
+/// Returns the failure of a start. It does not describe a run beyond the limits of the caller.
+async fn refusal(call: &Call, error: StartError) -> Failure {
+    let existing = match &error {
+        StartError::Exists(RunExists(run)) => Some(run),
+        StartError::OtherWorkflow(other) => Some(&other.run),
+        _ => None,
+    };
+    if let Some(run) = existing
+        && let Err(unreached) = call.check_reach(run).await
+    {
+        return unreached;
+    }
+    error.into()
 }

@@ -284,3 +284,72 @@ async fn a_key_subscribes_only_to_streams_that_it_reaches() {
     let removed = site.call(&other, "DELETE", &unlinked, JSON, "").await;
     assert_eq!(removed.status, 403);
 }
+
+// B842
+#[tokio::test]
+async fn a_limited_key_does_not_subscribe_to_feeds() {
+    let site = site().await;
+    let at = |id: &str| format!("/v1/stream/__ds/subscriptions/{id}");
+    for prefix in ["_", "__", "__d"] {
+        let key = site.limited(&[], &[], &[prefix]).await;
+        let wake = |streams: &[&str]| {
+            let wake = format!("{prefix}wake");
+            json!({"type": "pull-wake", "streams": streams, "wake_stream": wake}).to_string()
+        };
+        let feed = "__ds/feeds/records";
+        let created = site
+            .call(&key, "PUT", &at("feed"), JSON, wake(&[feed]))
+            .await;
+        assert_eq!(created.status, 403, "{prefix}");
+        let own = format!("{prefix}own");
+        let created = site.call(&key, "PUT", &at(&own), JSON, wake(&[&own])).await;
+        assert_eq!(created.status, 201, "{prefix} {created:?}");
+        let streams = format!("{}/streams", at(&own));
+        let linked = site.post(&key, &streams, json!({"streams": [feed]})).await;
+        assert_eq!(linked.status, 403, "{prefix}");
+        for path in ["__ds/feeds/records", "%5F_ds/feeds/records"] {
+            let read = site
+                .get(&key, &format!("/v1/stream/{path}?offset=-1"))
+                .await;
+            assert_eq!(read.status, 403, "{prefix} {path}");
+        }
+    }
+}
+
+// B847
+#[tokio::test]
+async fn a_start_with_the_id_of_an_unreached_run_does_not_name_its_workflow() {
+    let site = site().await;
+    let orders = site.limited(&["order"], &[], &[]).await;
+    for strict in [false, true] {
+        let start = json!({"type": "order", "id": "acme-2", "input": null, "strict": strict});
+        let started = site.post(&orders, "/workflows", start.clone()).await;
+        assert_eq!(started.status, 403, "{started:?}");
+        let text = String::from_utf8(started.body.to_vec()).unwrap();
+        assert!(!text.contains("refund"), "{text}");
+        let batch = site.post(&orders, "/batch", json!({"runs": [start]})).await;
+        assert_eq!(batch.json()["runs"][0]["problem"]["code"], "forbidden");
+    }
+    let both = site.limited(&["order", "refund"], &[], &[]).await;
+    let start = json!({"type": "order", "id": "acme-2", "input": null});
+    let started = site.post(&both, "/workflows", start).await;
+    assert_eq!(started.status, 409, "{started:?}");
+}
+
+// B843
+#[tokio::test]
+async fn a_bulk_request_counts_the_runs_that_a_key_does_not_reach_and_shows_some() {
+    let site = site().await;
+    let tenant = site.limited(&[], &["acme-"], &[]).await;
+    let mut ids: Vec<String> = (0..1_500).map(|n| format!("other-{n}")).collect();
+    ids.push("acme-1".to_owned());
+    let named = json!({"verb": "terminate", "ids": ids});
+    let report = site.post(&tenant, "/bulk", named).await.json();
+    assert_eq!(
+        (&report["total"], &report["changed"], &report["refused"]),
+        (&json!(1_501), &json!(1), &json!(1_500))
+    );
+    assert_eq!(report["omitted"], 501);
+    assert_eq!(report["runs"][0]["problem"]["code"], "forbidden");
+    assert_eq!(site.status("acme-1").await, "terminated");
+}

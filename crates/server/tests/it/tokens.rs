@@ -330,3 +330,38 @@ async fn what_is_meant_for_one_generation_does_not_reach_a_later_one() {
         site.engine.shutdown().await;
     }
 }
+
+// B848
+#[tokio::test]
+async fn a_token_ends_with_the_deletion_of_its_run() {
+    let site = site().await;
+    let full = |request: &mut MintToken| request.view = View::Full;
+    let browser = site.with(&site.token(full).await.token);
+    let forbidden = Some(ErrorCode::Forbidden);
+    assert_eq!(code_of(&browser, "workflows/mine").await, None);
+    let run = site.engine.run("mine").await.unwrap();
+    run.delete().await.unwrap();
+    let gone = code_of(&browser, "workflows/mine").await;
+    assert_eq!(gone, forbidden);
+    let run = site.engine.start_by_name("patient", Payload::null());
+    run.id("mine").await.unwrap();
+    for path in [
+        "workflows/mine",
+        "workflows/mine@1",
+        "workflows/mine/why",
+        "workflows/mine/timeline",
+        "v1/stream/workflows/mine?offset=-1",
+    ] {
+        assert_eq!(code_of(&browser, path).await, forbidden, "{path}");
+    }
+    let event = "workflows/mine/events/note";
+    let sent = browser.post::<Value>(event, &json!(1)).await.unwrap_err();
+    assert_eq!(sent.code(), forbidden);
+    let record = json!({"type": "workflow:event", "value": {"name": "note", "payload": 1}});
+    let journal = "v1/stream/workflows/mine";
+    let appended = browser.post::<()>(journal, &record).await.unwrap_err();
+    assert_eq!(appended.code(), forbidden);
+    let later = site.with(&site.token(full).await.token);
+    assert_eq!(code_of(&later, "workflows/mine").await, None);
+    site.engine.shutdown().await;
+}

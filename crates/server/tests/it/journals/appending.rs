@@ -206,3 +206,29 @@ fn a_rejected_append_says_how_many_of_its_records_were_taken() {
         assert_eq!(alone.json()["appended"], json!(null));
     });
 }
+
+// B849
+#[test]
+fn an_append_without_a_key_is_recorded_under_the_actor_that_it_names() {
+    served(async |served| {
+        served.start("order", "o", "7").await;
+        served.wait_for_status("o", "waiting").await;
+        let actor = ("Everstep-Actor", "Ada%20L.");
+        assert_eq!(append(&served, &[actor], APPROVAL).await.status, 204);
+        served.test.advance(everstep::secs(1)).await;
+        let run = served.get("/workflows/o").await.json();
+        let rpc = run["rpcs"][0]["id"].as_str().unwrap();
+        let answer =
+            json!({"type": "workflow:rpc_answered", "value": {"rpcId": rpc, "answer": true}});
+        let answer = answer.to_string();
+        assert_eq!(append(&served, &[actor], &answer).await.status, 204);
+        let lines = served.get("/workflows/o/timeline").await.json();
+        let lines = lines.as_array().unwrap().iter();
+        let written = lines.filter(|line| {
+            let kind = line["kind"].as_str().unwrap();
+            kind == "event" || kind == "rpc_answered"
+        });
+        let actors: Vec<_> = written.map(|line| line["by"].as_str()).collect();
+        assert_eq!(actors, [Some("Ada L."), Some("Ada L.")]);
+    });
+}

@@ -78,6 +78,22 @@ fn a_bulk_request_for_many_runs_has_a_bounded_answer() {
     });
 }
 
+// B843
+#[test]
+fn a_bulk_request_names_a_limited_number_of_runs() {
+    served(async |served| {
+        let request = |count| {
+            let ids = vec!["nobody"; count];
+            json!({"verb": "pause", "ids": ids}).to_string()
+        };
+        let most = served.post("/bulk", &request(10_000)).await;
+        assert_eq!(most.json()["refused"], 1, "a run is processed once");
+        let more = served.post("/bulk", &request(10_001)).await;
+        assert_rejected(&more, 400, "invalid_request");
+        assert!(more.json()["detail"].as_str().unwrap().contains("10000"));
+    });
+}
+
 #[test]
 fn a_bulk_request_needs_ids_or_a_filter() {
     served(async |served| {

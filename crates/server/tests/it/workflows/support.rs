@@ -233,6 +233,11 @@ impl Served {
 }
 
 pub(crate) fn served(test: impl AsyncFnOnce(Served)) {
+    served_with(Workflows::new(), test);
+}
+
+/// Serves these workflows in addition to those of this file.
+pub(crate) fn served_with(workflows: Workflows, test: impl AsyncFnOnce(Served)) {
     virtual_time(async {
         let broken = Arc::new(Broken::default());
         let fragile = move |ctx, amount| fragile(broken.clone(), ctx, amount);
@@ -240,7 +245,7 @@ pub(crate) fn served(test: impl AsyncFnOnce(Served)) {
         let unsteady = move |ctx, input| unsteady(broken.clone(), ctx, input);
         let engine = TestEngine::builder()
             .workflows(
-                Workflows::new()
+                workflows
                     .workflow(Order)
                     .function("nap", nap)
                     .function("slow", slow)

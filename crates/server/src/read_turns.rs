@@ -17,14 +17,14 @@ pub(crate) struct ReadTurns {
 }
 
 /// The turn of one read, until it is dropped.
-pub(super) struct ReadTurn {
+pub(crate) struct ReadTurn {
     turns: Arc<ReadTurns>,
     caller: Arc<str>,
     permit: Option<OwnedSemaphorePermit>,
 }
 
 impl ReadTurns {
-    pub(super) async fn wait(self: &Arc<Self>, caller: &Caller) -> ReadTurn {
+    pub(crate) async fn wait(self: &Arc<Self>, caller: &Caller) -> ReadTurn {
         let caller: Arc<str> = caller.identity().unwrap_or_default().into();
         let free = self
             .callers()
