@@ -1,5 +1,5 @@
 //! User streams on real stores: each verb, and random requests compared with a simple model. Also
-//! workers that are added and removed.
+//! workers that are added and removed, and timers.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -14,5 +14,6 @@ mod offering;
 mod random_requests;
 mod reading_live;
 mod support;
+mod timers;
 mod two_nodes;
 mod verbs;
