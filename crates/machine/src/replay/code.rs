@@ -58,8 +58,8 @@ impl Code {
         self.access == Access::Allowed
     }
 
-    /// Returns whether the code may drop an operation. If not, it halts the run, and the operation stays open, because a
-    /// replay would not drop it.
+    /// Returns whether the code may drop an operation. If not, it halts the run, and the operation
+    /// stays open, because a replay would not drop it.
     pub(super) fn may_drop(&self, op: OpId, cx: &mut Context) -> bool {
         if !self.is_out_of_turn(cx) {
             return true;
