@@ -8,7 +8,7 @@ use super::fold::{Kind, Overview, Seen, Stamp};
 
 impl Overview {
     /// Registers an operation that is not a step. Returns whether it is open: its location is new,
-    /// and the run is not about to end.
+    /// and the end of the run has not resolved its operations.
     pub(super) fn opens(&mut self, at: Stamp, location: &Location) -> bool {
         if self.seen.contains_key(location) {
             return false;
@@ -18,7 +18,7 @@ impl Overview {
             kind: Kind::Other,
         };
         self.seen.insert(location.clone(), operation);
-        self.ending.is_none()
+        !self.ends_operations
     }
 
     pub(super) fn is_other_than_a_step(&self, location: &Location) -> bool {

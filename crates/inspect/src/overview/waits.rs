@@ -55,7 +55,7 @@ impl Overview {
 
     pub(super) fn child_started(&mut self, at: Stamp, record: &ChildStarted) {
         // A later pass of the function may start another child where an earlier pass abandoned one.
-        let is_again = self.execution_attempt > 1 && self.ending.is_none();
+        let is_again = self.execution_attempt > 1 && !self.ends_operations;
         let opens = self.opens(at, &record.location)
             || (is_again
                 && self.is_other_than_a_step(&record.location)
