@@ -74,6 +74,7 @@ impl Overview {
         let open = steps.map(|step| step.location.clone());
         let open: BTreeSet<Location> = open.chain(self.open_operations().cloned()).collect();
         self.keep_operations(|location, _| open.contains(location));
+        self.undos.forget_arguments();
     }
 
     fn keep_operations(&mut self, keeps: impl Fn(&Location, &Seen) -> bool) {
