@@ -7,11 +7,15 @@ use everstep_model::{Location, RecordNumber, RecordRange, StepStatus};
 use super::fold::{Kind, Overview, Seen, Stamp};
 
 impl Overview {
-    /// Registers an operation that is not a step. Returns whether it is open: its location is new,
-    /// and the end of the run has not resolved its operations.
+    /// Registers an operation that is not a step. Returns whether it is open: its location is new, or
+    /// a later pass of the function calls it again, and the end of the run has not resolved its
+    /// operations.
     pub(super) fn opens(&mut self, at: Stamp, location: &Location) -> bool {
         if self.seen.contains_key(location) {
-            return false;
+            return self.execution_attempt > 1
+                && self.is_other_than_a_step(location)
+                && !self.is_open(location)
+                && !self.ends_operations;
         }
         let operation = Seen {
             first: at.number,

@@ -54,13 +54,7 @@ impl Overview {
     }
 
     pub(super) fn child_started(&mut self, at: Stamp, record: &ChildStarted) {
-        // A later pass of the function may start another child where an earlier pass abandoned one.
-        let is_again = self.execution_attempt > 1 && !self.ends_operations;
-        let opens = self.opens(at, &record.location)
-            || (is_again
-                && self.is_other_than_a_step(&record.location)
-                && !self.is_open(&record.location));
-        if opens && !record.detached {
+        if self.opens(at, &record.location) && !record.detached {
             self.children.push(ChildView {
                 location: record.location.clone(),
                 run: record.run.clone(),
