@@ -2,6 +2,7 @@
 
 mod concluding;
 mod dry;
+mod no_return;
 mod reading;
 mod writing;
 

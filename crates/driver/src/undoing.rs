@@ -90,8 +90,9 @@ impl<H: Host> Driver<H> {
 }
 
 impl Undoing {
-    /// Returns whether the next append changes the status of the run in lists, because its code begins or leaves a rollback.
-    /// Requests of operators take precedence, and set the status themselves.
+    /// Returns whether the next append changes the status of the run in lists, because its code
+    /// begins or leaves a rollback. Requests of operators take precedence, and set the status
+    /// themselves.
     pub(crate) fn shown_as(&self, code: &CodeState, replay: &Replay) -> Then {
         let status = replay.status();
         if !matches!(code, CodeState::Running)

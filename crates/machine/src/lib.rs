@@ -4,17 +4,20 @@
 //! engine, the replay tests, remote workers and simulations all use this one crate.
 //!
 //! [`Replay`] drives workflow code record by record and compares what the code does with what was recorded.
-//! [`fork()`] plans a journal that begins as a copy of another. [`UndoFold`] folds what is done and not undone.
+//! [`fork()`] plans a journal that begins as a copy of another. [`UndoFold`] folds what is done and not undone,
+//! [`PassingSteps`] what is passing the point of no return.
 //! Readers that only show a journal are in `inspect`.
 
 mod fork;
 mod moment;
+mod passing;
 mod replay;
 mod retry;
 mod trace;
 mod undo;
 
 pub use fork::{CannotFork, ForkExtent, ForkPlan, Forked, fork};
+pub use passing::PassingSteps;
 pub use replay::{
     Access, Advance, Attempts, BranchesCall, Call, CallSite, Called, ChildCall, ChildEnd,
     DetachedChild, Divergence, EventTaken, Halt, IterationEnd, LeftChild, LoopCall, Obsolete, OpId,

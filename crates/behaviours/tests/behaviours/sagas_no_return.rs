@@ -195,6 +195,39 @@ fn a_cancellation_leaves_the_branch_of_a_point_of_no_return_alone_until_it_is_pa
     });
 }
 
+// B873
+#[test]
+fn a_point_of_no_return_is_not_repeated_when_another_branch_is_not_durable() {
+    for_each_store(async |store| {
+        let seen = Seen::new();
+        let own = seen.clone();
+        let code = move |ctx: Ctx<AnyEvent>, (): ()| {
+            let seen = own.clone();
+            async move {
+                done(&ctx, "hold", &seen).await?;
+                let not_durable = async {
+                    tokio::time::sleep(secs(1)).await;
+                    ctx.step("x", || ok(1)).await
+                };
+                tokio::try_join!(fulfill(&ctx, &seen, 30_000), not_durable)?;
+                Ok(1)
+            }
+        };
+        let test = store
+            .engine()
+            .workflows(Workflows::new().function("w", code))
+            .start()
+            .await;
+        let run = start(&test).await;
+        test.advance(secs(31)).await;
+        assert!(failure(&run).await.is(ErrorCode::NotDurable));
+        assert_eq!(seen.take(), ["fulfill"]);
+        let journal = test.journal(&run).await;
+        assert_eq!(journal.count("forced_failure"), 1);
+        journal.assert_contains("undo_skipped hold:0");
+    });
+}
+
 // B720
 #[test]
 fn a_point_of_no_return_survives_the_iteration_of_its_step() {

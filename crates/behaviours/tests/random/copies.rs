@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use everstep::Payload;
 use everstep::journal::record::LoopAdvanced;
 use everstep::journal::{Body, Entry, Location, Timestamp};
+use everstep_machine::PassingSteps;
 
 /// The journal of a run, and everything that was ever written to it.
 #[derive(Clone, Default)]
@@ -104,15 +105,25 @@ impl Journals {
         gap.map_or(self.journal.len(), |(index, _)| index)
     }
 
-    /// Returns the index of the record that ended the run or requested its end.
+    /// Returns the index of the record that ended the run or requested its end. A request has no
+    /// effect while a step is passing the point of no return.
     fn first_ending_record(&self) -> usize {
         let ends = |entry: &Entry| match &entry.record.body {
             Body::CancelRequested(_) => true,
             Body::ForcedFailure(forced) => forced.location.is_none(),
             body => body.terminal().is_some(),
         };
-        let first = self.journal.iter().position(ends);
-        first.unwrap_or(self.journal.len())
+        let mut passing = PassingSteps::default();
+        let mut is_requested = false;
+        for (index, entry) in self.journal.iter().enumerate() {
+            let body = &entry.record.body;
+            is_requested |= ends(entry);
+            if is_requested && (body.terminal().is_some() || !passing.is_any()) {
+                return index;
+            }
+            passing.fold(body);
+        }
+        self.journal.len()
     }
 
     /// Returns the index of the first record of a step that was undone when the run ended. Such steps are repeated.

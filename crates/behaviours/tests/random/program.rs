@@ -49,6 +49,11 @@ pub(crate) enum Op {
         name: u8,
         takes_ms: u16,
     },
+    /// A step that is the point of no return.
+    Passing {
+        name: u8,
+        takes_ms: u16,
+    },
     /// A best-effort step that fails permanently.
     BestEffort {
         name: u8,
@@ -146,6 +151,7 @@ fn simple() -> impl Strategy<Value = Op> {
             .prop_map(|(event, timeout_ms)| Op::Wait { event, timeout_ms }),
         1 => (1u16..80).prop_map(|timeout_ms| Op::Ask { timeout_ms }),
         1 => (0u8..3, 0u16..20).prop_map(|(name, takes_ms)| Op::Fenced { name, takes_ms }),
+        1 => (0u8..3, 0u16..60).prop_map(|(name, takes_ms)| Op::Passing { name, takes_ms }),
         1 => (0u8..3).prop_map(|name| Op::BestEffort { name }),
         1 => (0u8..3, -20i16..40).prop_map(|(name, ms)| Op::SleepUntil { name, ms }),
         3 => (0u8..3, 0u16..30, prop_oneof![3 => Just(0u8), 1 => 1u8..3], any::<bool>())

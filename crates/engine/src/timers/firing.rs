@@ -14,7 +14,7 @@ use everstep_store::{
 use futures_util::future::{join_all, select};
 
 use super::queue::{SetBack, TimerQueue};
-use crate::commit::{PostCommit, TimerSink};
+use crate::commit::PostCommit;
 use crate::error::Unavailable;
 use crate::execution::{Dispatcher, Parts};
 use crate::streams::{StreamError, Streams};
@@ -164,7 +164,8 @@ impl TimerTask {
                 break;
             }
         }
-        // Until then, timers whose rows were just read are known to have been set afterwards.
+        // Wait until `timer_set` was called for every row just read, so that `later` contains all
+        // timers set after the jump.
         self.parts.node.rest(SETTLED_AFTER).await;
         Ok(timers)
     }
@@ -244,6 +245,10 @@ impl TimerTask {
             }
             Ok(Outcome::Refused(Refusal::Unreadable(error))) => self.retry(timer, &error),
             Ok(Outcome::Refused(Refusal::Closed | Refusal::NoStream)) => self.delete(timer),
+            Ok(Outcome::Refused(Refusal::TooEarly(now))) => {
+                let left = now.until(timer.due);
+                self.queue.retry(timer, left);
+            }
             // The timer was cancelled, or fired by another node.
             Ok(Outcome::Refused(_) | Outcome::Duplicate { .. }) => {}
             Err(_) if self.parts.node.is_closing() => {}
@@ -261,7 +266,7 @@ impl TimerTask {
 
     /// Fires a timer again later. If the run is damaged, its timers stay in the store until the
     /// next sweep.
-    fn retry(self: &Arc<Self>, timer: TimerRow, error: &StoreError) {
+    fn retry(&self, timer: TimerRow, error: &StoreError) {
         if error.is_damage() {
             self.parts.watchers.unreadable(timer.stream, error);
             let node = &self.parts.node;
@@ -270,14 +275,8 @@ impl TimerTask {
             return;
         }
         tracing::error!(%error, stream = %timer.stream, "cannot fire a timer, retrying");
-        let task = self.clone();
-        self.parts.node.spawn(async move {
-            task.parts
-                .node
-                .rest(task.parts.node.settings.lease_ttl)
-                .await;
-            task.queue.timer_set(timer);
-        });
+        let delay = self.parts.node.settings.lease_ttl;
+        self.queue.retry(timer, delay);
     }
 
     fn firing(&self, timer: &TimerRow, head: &Head) -> DeliverCommit {
@@ -287,7 +286,7 @@ impl TimerTask {
         let key = RowKey::Timer(timer.clone());
         let mut commit = DeliverCommit::new(timer.stream, now);
         commit.guards.push(Guard::RowPresent(key.clone()));
-        // Another node may have set the timer, by a clock that was never ahead.
+        // Another node with a correct clock may have set the timer, so the store's clock decides.
         if clock < timer.due && self.parts.node.store.describe().spans_processes {
             commit.guards.push(Guard::NotBefore(timer.due));
         }

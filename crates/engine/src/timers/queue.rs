@@ -53,9 +53,10 @@ struct State {
     stale: bool,
     /// Runs that could not be read, and until when their timers are ignored.
     ignored: HashMap<StreamNumber, Timestamp>,
-    /// The time by both clocks when the wall clock was last ahead.
+    /// The latest reading of both clocks at which the wall clock had not fallen behind.
     seen: Option<(Timestamp, Duration)>,
-    /// Timers that were set before the clock was set back, by their monotonic due time.
+    /// Timers by their monotonic due time: those that were set before the clock was set back, and
+    /// those that could not be fired at first.
     earlier: BTreeSet<(Duration, TimerRow)>,
     /// Set until the earlier timers that were not in memory are read.
     set_back: Option<SetBack>,
@@ -121,6 +122,14 @@ impl TimerQueue {
         let earlier = timers.into_iter().filter(|timer| !later.contains(timer));
         let earlier = earlier.map(|timer| (set_back.due(&timer), timer));
         state.earlier.extend(earlier);
+        self.signal();
+    }
+
+    /// Lets a timer fire again after this time, by the monotonic clock. Its time may be distant by the
+    /// wall clock, which may have been set back.
+    pub(super) fn retry(&self, timer: TimerRow, delay: Duration) {
+        let due = self.clock.elapsed() + delay;
+        lock(&self.state).earlier.insert((due, timer));
         self.signal();
     }
 
@@ -204,7 +213,7 @@ impl TimerQueue {
         lock(&self.state).near.first().map(fires_at)
     }
 
-    /// Returns the time until the next timer that was set before the clock was set back.
+    /// Returns the time until the next timer that is due by the monotonic clock.
     pub(super) fn earlier_left(&self) -> Option<Duration> {
         let state = lock(&self.state);
         let (due, _) = state.earlier.first()?;
@@ -296,7 +305,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_timer_that_is_set_while_earlier_ones_are_read_is_not_taken_for_one() {
+    async fn a_timer_set_while_earlier_timers_are_read_keeps_its_wall_clock_due_time() {
         let (queue, clock) = queue();
         let base = clock.now().as_millis();
         let hour = Duration::from_secs(3_600);
@@ -311,6 +320,18 @@ mod tests {
         tokio::time::advance(2 * hour).await;
         assert_eq!(queue.take_due(clock.now()), [earlier]);
         assert_eq!(queue.earlier_left(), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_timer_that_could_not_be_fired_is_due_again_although_it_is_distant() {
+        let (queue, clock) = queue();
+        let timer = timer(1, clock.now().as_millis() + 7_200_000);
+        let delay = Duration::from_secs(10);
+        queue.retry(timer.clone(), delay);
+        assert_eq!(queue.take_due(clock.now()), []);
+        assert_eq!(queue.earlier_left(), Some(delay));
+        tokio::time::advance(delay).await;
+        assert_eq!(queue.take_due(clock.now()), [timer]);
     }
 
     #[tokio::test(start_paused = true)]

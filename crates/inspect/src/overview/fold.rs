@@ -12,7 +12,7 @@ use super::views::{
     ChildView, EndingView, EventView, OpenRpc, PauseView, RollbackView, SleepView, StepView,
     WaitView,
 };
-use everstep_machine::UndoFold;
+use everstep_machine::{PassingSteps, UndoFold};
 
 /// The state of a run.
 // Large type: users read it as one flat record, and it has one method for each kind of record, in a file
@@ -66,7 +66,8 @@ pub struct Overview {
     pub events: VecDeque<EventView>,
 
     pub pause: Option<PauseView>,
-    /// What is about to end the run.
+    /// What is about to end the run. It resolves the open operations, but waits for steps that are
+    /// passing the point of no return.
     pub ending: Option<EndingView>,
     /// `None` unless the run is rolling back.
     pub rollback: Option<RollbackView>,
@@ -90,6 +91,9 @@ pub struct Overview {
     /// Every operation seen so far.
     pub(super) seen: BTreeMap<Location, Seen>,
     pub(super) undos: UndoFold,
+    pub(super) passing: PassingSteps,
+    /// Whether `ending` has resolved the open operations.
+    pub(super) ends_operations: bool,
     /// Whether a rollback has begun that ends the run.
     pub(super) rolls_back_to_end: bool,
 }
@@ -166,6 +170,8 @@ impl Overview {
         }
         self.apply(stamp, body);
         self.undos.fold(body);
+        self.passing.fold(body);
+        self.end_operations();
         // Code that requested the rollback continues when nothing is left to undo.
         if !self.rolls_back_to_end && self.ending.is_none() && !self.undos.is_rolling_back() {
             self.rollback = None;

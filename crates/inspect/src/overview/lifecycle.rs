@@ -82,10 +82,16 @@ impl Overview {
         });
     }
 
-    /// Closes every open operation, because the run is about to end. Steps in flight still finish.
+    /// Notes that the run is about to end. Only the first reason counts.
     pub(super) fn begin_end(&mut self, ending: EndingView) {
-        if self.ending.is_none() {
-            self.ending = Some(ending);
+        self.ending.get_or_insert(ending);
+    }
+
+    /// Closes every open operation of a run that is about to end, unless a step is passing the point
+    /// of no return. Steps in flight still finish.
+    pub(super) fn end_operations(&mut self) {
+        if self.ending.is_some() && !self.ends_operations && !self.passing.is_any() {
+            self.ends_operations = true;
             self.close_where(|_| true);
         }
     }

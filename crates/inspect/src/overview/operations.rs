@@ -7,8 +7,9 @@ use everstep_model::{Location, RecordNumber, RecordRange, StepStatus};
 use super::fold::{Kind, Overview, Seen, Stamp};
 
 impl Overview {
-    /// Registers an operation that is not a step. Returns whether it is open: it is not open already, and the run is not
-    /// about to end. A later pass of the function may open an operation again that was dropped in an earlier one.
+    /// Registers an operation that is not a step. Returns whether it is open: it is not open already, and
+    /// the end of the run has not resolved its operations. A later pass of the function may open an
+    /// operation again that was dropped in an earlier one.
     pub(super) fn opens(&mut self, at: Stamp, location: &Location) -> bool {
         if let Some(seen) = self.seen.get(location)
             && (seen.kind != Kind::Other || self.is_open(location))
@@ -20,7 +21,7 @@ impl Overview {
             kind: Kind::Other,
         };
         self.seen.insert(location.clone(), operation);
-        self.ending.is_none()
+        !self.ends_operations
     }
 
     pub(super) fn is_other_than_a_step(&self, location: &Location) -> bool {
@@ -76,6 +77,7 @@ impl Overview {
         let open = steps.map(|step| step.location.clone());
         let open: BTreeSet<Location> = open.chain(self.open_operations().cloned()).collect();
         self.keep_operations(|location, _| open.contains(location));
+        self.undos.forget_arguments();
     }
 
     fn keep_operations(&mut self, keeps: impl Fn(&Location, &Seen) -> bool) {

@@ -273,3 +273,20 @@ fn the_first_input_is_kept() {
         (2, Some(json("{\"amount\":5}")))
     );
 }
+
+// B772
+#[test]
+fn an_overview_that_forgets_what_is_over_keeps_no_results_of_undoable_steps() {
+    let mut begun = started("a:0", 1);
+    begun.options = Some(StepOptions {
+        undo: everstep_model::UndoMode::Undo,
+        ..StepOptions::default()
+    });
+    let journal = Journal::created()
+        .with(begun)
+        .with(completed_step("a:0", 1, "424242"));
+    let mut overview = journal.overview();
+    assert!(format!("{overview:?}").contains("424242"));
+    overview.forget_ended_operations();
+    assert!(!format!("{overview:?}").contains("424242"));
+}

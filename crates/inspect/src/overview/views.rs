@@ -131,7 +131,7 @@ pub enum PauseView {
     },
 }
 
-/// What is about to end the run. It resolves all open operations.
+/// What is about to end the run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EndingView {
     Cancel(CancelRequested),

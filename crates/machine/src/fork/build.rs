@@ -40,12 +40,15 @@ pub fn fork(journal: &[Entry], reason: ForkReason, plan: &ForkPlan) -> Result<Fo
     compacted::keep_time_order(journal, &mut kept);
     let inherited = created.forked_from.as_ref().and_then(|from| from.keys_of);
     let keys_of = keeps_keys.then(|| inherited.unwrap_or(plan.source.1));
-    let is_recovery = matches!(reason, ForkReason::Recover | ForkReason::RetryRollback);
     let passed = |entry: &Entry| entry.record.body.passes_no_return();
     let origin = copy::CopyOrigin {
         reason,
         keys_of,
-        no_return: is_recovery && journal.iter().any(passed),
+        no_return: match &plan.extent {
+            ForkExtent::Beginning(_) | ForkExtent::Before { .. } => false,
+            ForkExtent::End => created.no_return,
+            ForkExtent::Recovered | ForkExtent::RollbackRetried => journal.iter().any(passed),
+        },
     };
     let mut records = copy::copy(kept, origin, plan);
     if is_paused(&records) {

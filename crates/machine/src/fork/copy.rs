@@ -15,7 +15,8 @@ use crate::undo::Subject;
 pub(super) struct CopyOrigin {
     pub(super) reason: ForkReason,
     pub(super) keys_of: Option<Generation>,
-    /// Whether the run passed its point of no return, even if the copy does not keep that record.
+    /// Whether the copy is beyond the point of no return from its beginning, because it continues a
+    /// run that passed it.
     pub(super) no_return: bool,
 }
 

@@ -1,8 +1,9 @@
 //! Events in a copy: no accepted event is lost, and none is delivered twice.
 //!
-//! An event is accepted once, so its sender does not repeat it, however the run continues. The copy therefore also keeps
-//! events that arrived after the records that it keeps. An event that the run sent to itself follows its `sent` record, or the
-//! iteration whose records a loop has dropped: the copy keeps both, or neither, because the code then sends it again.
+//! An event is accepted once, so its sender does not repeat it, however the run continues. The copy
+//! therefore also keeps events that arrived after the records that it keeps. An event that the run
+//! sent to itself follows its `sent` record, or the iteration whose records a loop has dropped: the
+//! copy keeps both, or neither, because the code then sends it again.
 
 #[cfg(test)]
 mod tests;
@@ -18,11 +19,12 @@ use super::kept::Kept;
 /// Which events a copy keeps that arrived after its last operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LaterEvents {
-    /// None: the original keeps them.
+    /// No later events; they stay with the original.
     None,
-    /// Those that no wait has taken. The operations that took the others are repeated, with new events.
+    /// Those that no wait has taken. The operations that took the others are repeated, with new
+    /// events.
     NotTaken,
-    /// All: what took them was removed, or is repeated with the same events.
+    /// All later events: the waits that took them are removed or repeated.
     All,
 }
 
@@ -83,8 +85,9 @@ fn taken(journal: &[Entry]) -> BTreeSet<RecordNumber> {
 
 /// Returns the events that the run sent to itself.
 ///
-/// The dedup id of an event names its sender exactly. A copied event has none, so it belongs to the latest equal record that
-/// is left: a run receives its own events in the order in which it sent them, and loops drop the oldest records.
+/// The dedup id of an event names its sender exactly. A copied event has none, so it belongs to the
+/// latest equal record that is left: a run receives its own events in the order in which it sent
+/// them, and loops drop the oldest records.
 fn sent_to_itself(
     journal: &[Entry],
     (run, generation): &(RunId, Generation),

@@ -11,6 +11,7 @@ use super::plan::{CannotFork, ForkPlan};
 use super::running::RunningSteps;
 use super::undone::{first_awaited, first_undone, rollback_begins};
 use super::{compacted, scopes};
+use crate::passing::PassingSteps;
 use crate::undo::requests_end;
 
 /// Keeps everything before an operation. If it is a step, it may get an edited result.
@@ -134,24 +135,42 @@ fn ends(body: &Body) -> bool {
 /// Returns the index up to which the records do not depend on the end of the run. Scripted records
 /// may follow a request to end the run if the code had not seen it yet.
 pub(super) fn end_of_life(journal: &[Entry]) -> usize {
-    let mut entries = journal.iter();
-    let Some(ending) = entries.position(|entry| ends(&entry.record.body)) else {
+    let Some((ending, effect)) = first_end(journal) else {
         return journal.len();
     };
-    let (before, after) = journal.split_at_checked(ending).unwrap_or((journal, &[]));
+    let (before, after) = journal.split_at_checked(effect).unwrap_or((journal, &[]));
     // A cancelled run is polled once more, so only operations that would then be refused were
     // certainly called before. After an earlier pass even those are uncertain.
     let is_repeated = |entry: &Entry| matches!(entry.record.body, Body::ExecutionRetried(_));
-    let was_written_before: fn(&Body) -> bool = match after.first().map(|entry| &entry.record.body)
-    {
-        Some(Body::CancelRequested(_)) if before.iter().any(is_repeated) => return ending,
-        Some(Body::CancelRequested(_)) => is_refused_when_cancelled,
+    let was_written_before: fn(&Body) -> bool = match ending {
+        Body::CancelRequested(_) if before.iter().any(is_repeated) => return effect,
+        Body::CancelRequested(_) => is_refused_when_cancelled,
         _ => Body::is_scripted,
     };
     let last = after
         .iter()
         .rposition(|entry| was_written_before(&entry.record.body));
-    last.map_or(ending, |last| ending + last + 1)
+    last.map_or(effect, |last| effect + last + 1)
+}
+
+/// Returns the first record that ends the run, or requests its end, and the index from which it has
+/// an effect. A request waits for steps that are passing the point of no return.
+fn first_end(journal: &[Entry]) -> Option<(&Body, usize)> {
+    let mut passing = PassingSteps::default();
+    let mut first = None;
+    for (index, entry) in journal.iter().enumerate() {
+        let body = &entry.record.body;
+        if first.is_none() && ends(body) {
+            first = Some(body);
+        }
+        if let Some(first) = first
+            && (body.terminal().is_some() || !passing.is_any())
+        {
+            return Some((first, index));
+        }
+        passing.fold(body);
+    }
+    first.map(|first| (first, journal.len()))
 }
 
 fn is_refused_when_cancelled(body: &Body) -> bool {

@@ -241,6 +241,30 @@ fn a_fork_beside_the_original_undoes_only_its_own_steps() {
     assert_eq!(undo_of(ForkReason::Restart, "a:0"), UndoMode::Undo);
 }
 
+// B876
+#[test]
+fn a_copy_of_the_whole_journal_stays_beyond_the_point_of_no_return() {
+    let beyond = everstep_model::record::Created {
+        no_return: true,
+        ..created()
+    };
+    let journal = Journal::default()
+        .with(beyond)
+        .with(started("a:0", 1))
+        .with(completed_step("a:0", 1, "1"))
+        .with(failed(&[]));
+    let is_beyond = |extent| {
+        let records = fork(&journal.0, ForkReason::Fork, &plan(extent))
+            .unwrap()
+            .records;
+        matches!(&records[0].body, Body::Created(created) if created.no_return)
+    };
+    assert!(is_beyond(ForkExtent::End));
+    assert!(is_beyond(ForkExtent::Recovered));
+    assert!(!is_beyond(before("a:0")));
+    assert!(!is_beyond(ForkExtent::Beginning(None)));
+}
+
 #[test]
 fn a_fork_beside_the_original_undoes_none_of_its_children() {
     let undoable = |location: &str| ChildStarted {

@@ -85,8 +85,8 @@ pub(super) fn check(
     record: &'static str,
     site: CallSite,
 ) -> Option<Called> {
-    let state = &mut replay.context.state;
-    let may_call = replay.code.may_call(state, record, &location, site);
+    let context = &mut replay.context;
+    let may_call = replay.code.may_call(context, record, &location, site);
     may_call.then_some(Called { location, site })
 }
 

@@ -15,15 +15,16 @@ use super::written::{self, Written};
 impl Replay {
     /// Writes a record once. Returns `false` for a reply to an event that was answered before.
     pub fn write(&mut self, scope: &Scope, written: Written, site: CallSite) -> bool {
-        match written {
-            Written::Reply { event, .. } if !self.replies.insert(event) => return false,
-            Written::NoReturn => self.rollback.log.no_return = true,
-            _ => {}
+        if let Written::Reply { event, .. } = written
+            && !self.replies.insert(event)
+        {
+            return false;
         }
         let (name, record) = written.names();
         if let Ok(name) = self.names.internal(name)
             && let Some(called) = locate(self, scope, name, record, site)
         {
+            self.rollback.log.no_return |= matches!(written, Written::NoReturn);
             written::write(called, written, &mut self.context);
         }
         true
@@ -70,15 +71,15 @@ impl Replay {
         value: Payload,
         site: CallSite,
     ) -> Option<Advance> {
-        let state = &mut self.context.state;
+        let context = &mut self.context;
         if !self
             .code
-            .may_call(state, "loop_advanced", end.location, site)
+            .may_call(context, "loop_advanced", end.location, site)
         {
             return None;
         }
         let others = (&mut self.scopes, &mut self.rollback.log.fold);
-        let (poll, context) = (self.code.poll, &mut self.context);
+        let poll = self.code.poll;
         let (loops, value) = (&mut self.loops, (value, site));
         let advance = loops.advance(end, value, poll, others, context);
         if loops.has_dropped {

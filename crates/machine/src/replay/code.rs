@@ -2,8 +2,11 @@
 
 use everstep_model::Location;
 
+use super::context::Context;
 use super::divergence::{CallSite, Halt};
-use super::state::{Phase, State};
+use super::held;
+use super::operations::OpId;
+use super::state::Phase;
 
 /// What the code may do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,36 +44,61 @@ impl Code {
     #[inline]
     pub(super) fn may_call(
         &self,
-        state: &mut State,
+        cx: &mut Context,
         record: &'static str,
         location: &Location,
         site: CallSite,
     ) -> bool {
-        if state.halt.is_some() || !state.is_running() {
+        if cx.state.is_halted() || !cx.state.is_running() {
             return false;
         }
         if self.access != Access::Allowed {
-            halt_on_call(state, record, location, site);
+            halt_on_call(cx, record, location, site);
         }
         self.access == Access::Allowed
     }
 
-    /// Halts if the code dropped an operation or returned in a poll that resolved nothing.
-    pub(super) fn check_poll(&self, state: &mut State, what: impl FnOnce() -> String) {
-        if self.access == Access::Forbidden && state.phase != Phase::New {
-            state.halt(Halt::NotDurable(format!(
-                "{} after something that is not in the journal woke it; put timers, channels and I/O inside a step, and \
-                 use the timeouts that ctx offers",
-                what()
-            )));
+    /// Returns whether the code may drop an operation. If not, it halts the run, and the operation
+    /// stays open, because a replay would not drop it.
+    pub(super) fn may_drop(&self, op: OpId, cx: &mut Context) -> bool {
+        if !self.is_out_of_turn(cx) {
+            return true;
         }
+        if let Some(operation) = cx.operations.get(op) {
+            let why = out_of_turn(&format!("the code dropped `{}`", operation.location));
+            match operation.has_unknown_outcome() {
+                // The attempt is lost with the operation, so its end cannot be awaited.
+                true => cx.state.halt(Halt::NotDurable(why)),
+                false => held::halt_not_durable(why, cx),
+            }
+        }
+        false
+    }
+
+    /// Halts if the code returned in a poll that resolved nothing.
+    pub(super) fn check_return(&self, cx: &mut Context) {
+        if self.is_out_of_turn(cx) {
+            held::halt_not_durable(out_of_turn("the code returned"), cx);
+        }
+    }
+
+    fn is_out_of_turn(&self, cx: &Context) -> bool {
+        self.access == Access::Forbidden && cx.state.phase != Phase::New
     }
 }
 
+fn out_of_turn(what: &str) -> String {
+    format!(
+        "{what} after something that is not in the journal woke it; put timers, channels and I/O inside a step, and \
+         use the timeouts that ctx offers"
+    )
+}
+
 #[cold]
-fn halt_on_call(state: &mut State, record: &'static str, location: &Location, site: CallSite) {
-    state.halt(Halt::NotDurable(format!(
+fn halt_on_call(cx: &mut Context, record: &'static str, location: &Location, site: CallSite) {
+    let why = format!(
         "the code called `{location}` ({record}, at {site}) after something that is not in the journal woke it; \
          put timers, channels and I/O inside a step, and do not call ctx from inside a step"
-    )));
+    );
+    held::halt_not_durable(why, cx);
 }

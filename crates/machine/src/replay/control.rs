@@ -3,13 +3,14 @@
 //! Each request is a record, so its position in the journal decides what it affects. A pause stops
 //! the fold; records that arrive meanwhile keep their order. A cancellation resolves open operations
 //! in the order of their calls. Steps in flight end first, because their results are needed to undo
-//! them. While a step that is the point of no return is in flight, requests to end the run wait.
+//! them. While a step that is the point of no return is in flight, requests to end the run wait
+//! (`held.rs`).
 
 #[cfg(test)]
 mod tests;
 
 use everstep_model::record::{CancelRequested, FailureOutcome, ForcedFailure, StepFailed};
-use everstep_model::{Body, Entry, ErrorCode, Failure, Location, Payload, Timestamp};
+use everstep_model::{Body, ErrorCode, Failure, Location, Payload, Timestamp};
 
 use super::children;
 use super::context::Context;
@@ -33,21 +34,6 @@ pub(super) fn is_pause_recorded(cx: &Context) -> bool {
     let is_paused = |body: &Body| matches!(body, Body::Paused(_));
     let mut ahead = cx.position.unfolded.iter();
     cx.state.pause == Pause::Paused || ahead.any(|entry| is_paused(&entry.record.body))
-}
-
-/// Returns whether requests to end the run wait, because a step is passing the point of no return. Its effect may have
-/// happened, so nothing may be undone before its end is known.
-pub(super) fn holds_requests(cx: &Context) -> bool {
-    cx.state.is_running() && cx.operations.steps().any(|(_, _, step)| step.is_passing())
-}
-
-/// Takes the first request that no longer waits.
-#[inline]
-pub(super) fn take_held(cx: &mut Context) -> Option<Entry> {
-    if cx.state.held.is_empty() || holds_requests(cx) {
-        return None;
-    }
-    cx.state.held.pop_front()
 }
 
 /// Cancels the run. The first request counts.

@@ -10,7 +10,7 @@ use super::execution::Replay;
 use super::operations::{EventTaken, Kind, Resolution};
 use super::rollback::is_about_undo;
 use super::state::Phase;
-use super::{branches, children, control, rpcs, steps, waits};
+use super::{branches, children, control, held, rpcs, steps, waits};
 use crate::undo::requests_end;
 
 /// Folds the records of earlier passes, and returns those of the current pass.
@@ -64,7 +64,7 @@ pub(super) fn fold(entry: Entry, replay: &mut Replay) -> bool {
         fold_scripted(body, replay);
         return false;
     }
-    if requests_end(body) && control::holds_requests(&replay.context) {
+    if requests_end(body) && held::is_passing(&replay.context) {
         replay.context.state.held.push_back(entry);
         return false;
     }

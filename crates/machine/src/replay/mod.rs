@@ -24,6 +24,7 @@ mod early_results;
 mod event_queue;
 mod execution;
 mod fold;
+mod held;
 mod loops;
 mod operations;
 mod outgoing;

@@ -134,9 +134,9 @@ impl StepOp {
         self.ended = self.begun;
     }
 
-    /// Returns whether the run may pass its point of no return at any moment: according to the journal an attempt has begun
-    /// and has no known end. A process that died may have executed it.
-    pub(super) fn is_passing(&self) -> bool {
+    /// Returns whether an attempt of a no-return step has started and its outcome is unknown,
+    /// possibly because its process died.
+    pub(super) fn has_unknown_outcome(&self) -> bool {
         self.options.no_return && self.begun > self.ended
     }
 }
@@ -187,6 +187,11 @@ pub enum Obsolete {
 }
 
 impl Operation {
+    /// Returns whether this is a no-return step with an attempt whose outcome is unknown.
+    pub(super) fn has_unknown_outcome(&self) -> bool {
+        matches!(&self.kind, Kind::Step(step) if step.has_unknown_outcome())
+    }
+
     /// Returns the rows in the store of an open operation.
     pub(super) fn rows(&self) -> Vec<Obsolete> {
         let (due, purpose) = match &self.kind {

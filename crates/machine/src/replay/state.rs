@@ -48,6 +48,8 @@ pub(super) struct State {
     /// The number of operations that were refused because of the cancellation.
     refusals: u32,
     pub(super) halt: Option<Halt>,
+    /// A halt that waits for a step that is passing the point of no return.
+    pub(super) held_halt: Option<Halt>,
     /// The divergence that the run is parked with, if the journal ends with one.
     pub(super) parked: Option<Failure>,
 }
@@ -77,6 +79,13 @@ impl State {
     /// Stops the execution. The first reason counts.
     pub(super) fn halt(&mut self, halt: Halt) {
         self.halt.get_or_insert(halt);
+    }
+
+    /// Returns whether the execution is stopped, or will be when a step has passed the point of no
+    /// return. The code calls nothing more.
+    #[inline]
+    pub(super) fn is_halted(&self) -> bool {
+        self.halt.is_some() || self.held_halt.is_some()
     }
 
     pub(super) fn count_refusal(&mut self) {

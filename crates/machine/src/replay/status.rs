@@ -7,6 +7,7 @@ use super::attempts::Attempts;
 use super::children;
 use super::control;
 use super::execution::Replay;
+use super::held;
 use super::operations::{Kind, NextStart, Obsolete, OpId, StepOp, StepPhase};
 use super::outgoing::LeftChild;
 use super::rollback::{Rollback, UndoState};
@@ -93,7 +94,7 @@ impl<'a> Status<'a> {
         let has_nothing_pending =
             matches!(state.phase, Phase::Broken(_)) || self.has_nothing_pending();
         attempts.may_begin()
-            && !control::holds_requests(&self.0.context)
+            && !held::is_passing(&self.0.context)
             && self.0.context.is_folded()
             && has_nothing_pending
             && state.pause == Pause::No
@@ -201,9 +202,10 @@ impl<'a> Status<'a> {
     /// undos that it needs.
     #[must_use]
     pub fn must_break_off_first(self) -> bool {
+        let context = &self.0.context;
+        let mut known = context.state.held.iter().chain(&context.position.unfolded);
         let is_forced = |entry: &Entry| matches!(&entry.record.body, Body::ForcedFailure(forced) if forced.location.is_none());
-        let mut ahead = self.0.context.position.unfolded.iter();
-        !self.0.rollback.log.fold.done.is_empty() && !ahead.any(is_forced)
+        !self.0.rollback.log.fold.done.is_empty() && !known.any(is_forced)
     }
 
     /// Returns whether a location is in an iteration that is no longer in the journal.

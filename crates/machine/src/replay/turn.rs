@@ -8,6 +8,7 @@ use super::control;
 use super::divergence::Halt;
 use super::execution::Replay;
 use super::fold;
+use super::held;
 use super::operations::{OpId, Resolution};
 use super::state::{Pause, Phase};
 use super::waits;
@@ -55,12 +56,13 @@ impl Replay {
     #[inline]
     fn turn_once(&mut self) -> Option<Turn> {
         let context = &mut self.context;
-        if let Some(halt) = &context.state.halt {
-            return Some(Turn::Halted(halt.clone()));
-        }
-        if let Some(request) = control::take_held(context) {
+        if let Some(request) = held::take_request(context) {
             fold::apply(request, self);
             return None;
+        }
+        held::halt_if_due(context);
+        if let Some(halt) = &context.state.halt {
+            return Some(Turn::Halted(halt.clone()));
         }
         if let Some((op, resolution)) = self.next_resolution() {
             return Some(Turn::Resolved(op, resolution));

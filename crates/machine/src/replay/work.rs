@@ -6,6 +6,7 @@ use super::children;
 use super::code::Access;
 use super::divergence::Halt;
 use super::execution::Replay;
+use super::held;
 use super::operations::{Kind, OpId};
 use super::rollback::{UndoEnd, UndoStart};
 use super::state::Phase;
@@ -34,12 +35,12 @@ impl Replay {
             return;
         }
         let context = &mut self.context;
+        if !self.code.may_drop(op, context) {
+            return;
+        }
         let Some(operation) = context.operations.close(op) else {
             return;
         };
-        let location = &operation.location;
-        let dropped = || format!("the code dropped `{location}`");
-        self.code.check_poll(&mut context.state, dropped);
         context.outgoing.obsolete.extend(operation.rows());
         match operation.kind {
             Kind::Step(step) => steps::abandon(operation.location, &step, context),
@@ -59,8 +60,7 @@ impl Replay {
         if context.state.is_running() {
             context.state.phase = Phase::Returned;
         }
-        let returned = || "the code returned".to_owned();
-        self.code.check_poll(&mut context.state, returned);
+        self.code.check_return(context);
         // Only records that this execution knows count, because the code returned without the others.
         if let Err(mut divergence) = context.script.check_end() {
             divergence.detail = error.map(|error| format!("it failed before: {error}"));
@@ -72,7 +72,7 @@ impl Replay {
     /// halt the run.
     pub fn halt_not_durable(&mut self, why: String) {
         if self.context.state.is_running() {
-            self.context.state.halt(Halt::NotDurable(why));
+            held::halt_not_durable(why, &mut self.context);
         }
     }
 }

@@ -32,6 +32,8 @@ pub struct UndoFold {
     pub(crate) has_undone: bool,
     pub(super) is_rolling_back: bool,
     end_requested: bool,
+    /// Whether the results and payloads that undos receive are left out.
+    is_without_arguments: bool,
 }
 
 impl UndoFold {
@@ -69,6 +71,16 @@ impl UndoFold {
             // before. The run then counts as rolling back until nothing is left to undo.
             body => self.is_rolling_back && !body.goes_forward(),
         };
+    }
+
+    /// Forgets the results and payloads that undos receive, and keeps none from now on. Readers that
+    /// run no undos do not need them.
+    pub fn forget_arguments(&mut self) {
+        if !std::mem::replace(&mut self.is_without_arguments, true) {
+            for done in self.done.iter_mut() {
+                (done.output, done.payload) = (None, None);
+            }
+        }
     }
 
     /// Returns whether this record, which comes next, ends a pause because it requests the end of
@@ -182,15 +194,17 @@ impl UndoFold {
             self.called.remove(&what);
         }
         self.add_live(&what);
+        // The payload that an earlier attempt registered may still need undoing.
+        let payload = payload
+            .cloned()
+            .or_else(|| earlier.and_then(|done| done.payload));
+        let is_kept = !self.is_without_arguments;
         let done = Done {
             what,
             options,
             attempt,
-            output: output.cloned(),
-            // The payload that an earlier attempt registered may still need undoing.
-            payload: payload
-                .cloned()
-                .or_else(|| earlier.and_then(|done| done.payload)),
+            output: output.filter(|_| is_kept).cloned(),
+            payload: payload.filter(|_| is_kept),
             progress: Progress::Due,
             highest: 0,
             failures: 0,

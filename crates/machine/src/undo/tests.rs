@@ -50,6 +50,23 @@ fn a_rollback_is_over_when_nothing_is_left_to_undo() {
     assert!(!two.is_rolling_back);
 }
 
+// B772
+#[test]
+fn a_fold_without_arguments_knows_what_is_done_but_no_results_of_it() {
+    let [first, second] = ["a:0", "b:0"].map(undoable);
+    let mut undos = folded(first);
+    undos.forget_arguments();
+    second.iter().for_each(|body| undos.fold(body));
+    let known = undos.done.iter();
+    let known = known.map(|done| (done.what.location.clone(), done.output.clone()));
+    let expected = [(at("a:0"), None), (at("b:0"), None)];
+    assert_eq!(known.collect::<Vec<_>>(), expected);
+    undos.fold(&undone("b:0", None));
+    assert!(undos.is_rolling_back);
+    undos.fold(&undone("a:0", None));
+    assert!(!undos.is_rolling_back);
+}
+
 #[test]
 fn a_rollback_whose_undo_failed_for_good_is_over() {
     let failed = |retry_at| UndoFailed {

@@ -213,6 +213,38 @@ fn the_first_cancel_request_counts_and_resolves_what_is_open() {
     assert_eq!(statuses(&overview), [StepStatus::Running]);
 }
 
+// B877
+#[test]
+fn a_request_to_end_a_run_closes_its_operations_after_its_point_of_no_return() {
+    let mut play = started("play:0", 1);
+    play.options = Some(StepOptions {
+        no_return: true,
+        ..StepOptions::default()
+    });
+    let passed = DeadlinePassed { deadline: time(9) };
+    let forced = ForcedFailure {
+        location: None,
+        error: failure("enough"),
+        by: None,
+        so_far: None,
+    };
+    let requests: [Body; 3] = [cancel("now").into(), passed.into(), forced.into()];
+    for request in requests {
+        let held = Journal::created()
+            .with(play.clone())
+            .with(asked("before:0", "rpc_1"))
+            .with(request)
+            .with(waiting("meanwhile:0", &["e"]));
+        let overview = held.overview();
+        assert_eq!((overview.rpcs.len(), overview.waits.len()), (1, 1));
+        assert!(overview.is_ending(), "a further request changes nothing");
+        let over = held.with(completed_step("play:0", 1, "1"));
+        let over = over.with(waiting("late:0", &["e"]));
+        let overview = over.overview();
+        assert!(overview.rpcs.is_empty() && overview.waits.is_empty());
+    }
+}
+
 // B41
 #[test]
 fn a_run_past_its_deadline_waits_for_nothing() {

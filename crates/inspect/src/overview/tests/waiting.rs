@@ -128,3 +128,19 @@ fn leaving_a_race_branch_or_iteration_closes_what_was_open_inside() {
         advanced("each:0", 3, true, &[]).into()
     ));
 }
+
+// B878
+#[test]
+fn an_operation_that_a_later_pass_calls_again_is_open_again() {
+    let again = |body: Body| {
+        let journal = Journal::created().with(body.clone());
+        let retried = journal.with(RaceWon {
+            location: at("r:0"),
+            winner: name("x"),
+        });
+        retried.with(execution_retried(1)).with(body).overview()
+    };
+    assert_eq!(again(waiting("r/y/o:0", &["e"]).into()).waits.len(), 1);
+    assert_eq!(again(sleeping("r/y/o:0").into()).sleeps.len(), 1);
+    assert_eq!(again(asked("r/y/o:0", "rpc_1").into()).rpcs.len(), 1);
+}

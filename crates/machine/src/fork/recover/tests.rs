@@ -178,6 +178,46 @@ fn records_written_before_the_code_saw_its_end_are_kept() {
     assert_eq!(copied(&journal, before("a:0")), ["created", "note n:0"]);
 }
 
+// B875
+#[test]
+fn what_other_branches_did_while_a_cancellation_waited_is_kept() {
+    let journal = Journal::created()
+        .with(no_return("play:0"))
+        .with(started("b:0", 1))
+        .with(cancel("while it plays"))
+        .with(completed_step("b:0", 1, "1"))
+        .with(note("sent:0"))
+        .with(completed_step("play:0", 1, "2"))
+        .with(note("after:0"))
+        .with(Cancelled {
+            reason: None,
+            rolled_back: false,
+            abandoned: Vec::new(),
+        });
+    let kept = [
+        "created",
+        "step_started play:0",
+        "step_started b:0",
+        "step_completed b:0",
+        "note sent:0",
+        "step_completed play:0",
+    ];
+    assert_eq!(copied(&journal, ForkExtent::Recovered), kept);
+    assert_eq!(copied(&journal, ForkExtent::End), kept);
+}
+
+// B875
+#[test]
+fn a_run_that_is_terminated_while_a_cancellation_waits_keeps_everything() {
+    let journal = Journal::created()
+        .with(no_return("play:0"))
+        .with(cancel("while it plays"))
+        .with(note("sent:0"))
+        .with(terminated(&["play:0"]));
+    let kept = ["created", "step_started play:0", "note sent:0"];
+    assert_eq!(copied(&journal, ForkExtent::Recovered), kept);
+}
+
 /// `a` and `b` done, `c` failed, `b` undone; `a` could not be undone.
 fn rolled_back_half() -> Journal {
     let undo_failed = |attempt, retry_at| UndoFailed {

@@ -1,9 +1,9 @@
 //! Journals and plans for the tests of this folder.
 
 use everstep_model::record::{
-    BranchesKind, BranchesStarted, Failed, FailureOutcome, ForkReason, Note,
+    BranchesKind, BranchesStarted, Failed, FailureOutcome, ForkReason, Note, StepStarted,
 };
-use everstep_model::{Generation, Record, RunId, Seed};
+use everstep_model::{Generation, Record, RunId, Seed, StepOptions};
 
 use super::super::{CannotFork, ForkExtent, ForkPlan, Forked, fork};
 use everstep_samples::*;
@@ -72,6 +72,17 @@ pub(in crate::fork) fn note(location: &str) -> Note {
     Note {
         location: at(location),
         text: "oops".to_owned(),
+    }
+}
+
+/// The first attempt of a step that is the point of no return.
+pub(in crate::fork) fn no_return(location: &str) -> StepStarted {
+    StepStarted {
+        options: Some(StepOptions {
+            no_return: true,
+            ..StepOptions::default()
+        }),
+        ..started(location, 1)
     }
 }
 
