@@ -1,6 +1,6 @@
 //! Reads runs: one run, and why a run makes no progress.
 
-use everstep_inspect::{Overview, Why, why};
+use everstep_inspect::{Overview, Why, why_with_status};
 use everstep_model::{Body, Entry, Generation, RecordNumber, RunId, Timestamp};
 use everstep_store::{ReadRequest, RunRow};
 
@@ -117,6 +117,7 @@ impl Requests {
         let Parts { node, workers, .. } = &*self.parts;
         let offered =
             !node.has(Role::Worker) || workers.executor(&row.workflow, row.version).is_some();
-        Ok(why(&overview, offered, node.now()))
+        let status = overview.status_in(row.status);
+        Ok(why_with_status(&overview, status, offered, node.now()))
     }
 }
