@@ -22,4 +22,4 @@ pub use overview::{
 pub use shape::{Node, NodeKind, NodeStatus, Shape, shape, to_mermaid};
 pub use timeline::{Line, Outcome, TimelineReader, timeline, to_json_lines};
 pub use trace::{Span, SpanOf, spans};
-pub use why::{Reason, Why, why};
+pub use why::{Reason, Why, why, why_with_status};

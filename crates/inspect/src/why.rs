@@ -8,17 +8,27 @@ mod sentence;
 #[cfg(test)]
 mod tests;
 
-use everstep_model::{LONG_ATTEMPT, Name, RunStatus, StepStatus, Timestamp};
+use everstep_model::{LONG_ATTEMPT, RunStatus, StepStatus, Timestamp};
 
 pub use reason::{Reason, Why};
 
-use crate::overview::{EndingView, Overview, PauseView, RollbackView, StepView, WaitView};
+use crate::overview::{EndingView, Overview, PauseView, RollbackView, StepView};
 
 /// Returns why a run is not moving. `offered` states whether a live worker offers its workflow in
 /// its version.
 #[must_use]
 pub fn why(overview: &Overview, offered: bool, now: Timestamp) -> Why {
-    let status = overview.status();
+    why_with_status(overview, overview.status(), offered, now)
+}
+
+/// Returns why a run with this status is not moving. See [`Overview::status_in`].
+#[must_use]
+pub fn why_with_status(
+    overview: &Overview,
+    status: RunStatus,
+    offered: bool,
+    now: Timestamp,
+) -> Why {
     if status.is_terminal() {
         return Why {
             status,
@@ -168,13 +178,18 @@ fn operations(overview: &Overview, now: Timestamp) -> Vec<Reason> {
             last_error: retry.error.clone(),
         }];
     }
-    reasons.extend(unmet_waits(overview).into_iter().map(|wait| Reason::Event {
-        location: wait.location.clone(),
-        names: wait.names.clone(),
-        since: wait.since,
-        deadline: wait.deadline,
-        batch: wait.batch,
-    }));
+    reasons.extend(
+        overview
+            .unmet_waits()
+            .into_iter()
+            .map(|wait| Reason::Event {
+                location: wait.location.clone(),
+                names: wait.names.clone(),
+                since: wait.since,
+                deadline: wait.deadline,
+                batch: wait.batch,
+            }),
+    );
     reasons.extend(overview.rpcs.iter().map(|rpc| Reason::Answer {
         location: rpc.location.clone(),
         method: rpc.method.clone(),
@@ -231,17 +246,4 @@ fn lacks_timeout(step: &StepView, since: Option<Timestamp>, now: Timestamp) -> b
 fn steps(overview: &Overview, status: StepStatus) -> impl Iterator<Item = &StepView> {
     let steps = overview.steps.iter();
     steps.filter(move |step| step.status == status)
-}
-
-/// Returns the waits for which no event has arrived. A run whose event has arrived waits to be executed, not
-/// for the event.
-fn unmet_waits(overview: &Overview) -> Vec<&WaitView> {
-    let mut at_hand: Vec<&Name> = overview.events.iter().map(|event| &event.name).collect();
-    let waits = overview.waits.iter();
-    waits
-        .filter(|wait| {
-            let met_by = at_hand.iter().position(|name| wait.names.contains(name));
-            met_by.map(|position| at_hand.remove(position)).is_none()
-        })
-        .collect()
 }

@@ -518,6 +518,14 @@ BEGIN
                 -- A claimed run is running, unless its status is one that the claiming node continues.
                 j := c_status[i];
                 IF j = 0 AND taken AND run.status NOT IN ({continued}) THEN j := {running}; END IF;
+                IF what = is_deliver THEN
+                    IF h.owner IS NOT NULL THEN
+                        IF j = {queued} THEN j := {running}; END IF;
+                    -- A resting run that is woken is queued until a node claims it.
+                    ELSIF j = 0 AND flags & is_ready <> 0 AND h.gate <> 1 AND run.status IN ({resting}) THEN
+                        j := {queued};
+                    END IF;
+                END IF;
                 IF j > 0 AND j <> run.status THEN
                     run.status := j;
                     run.updated_at := c_now[i];

@@ -93,6 +93,8 @@ macro_rules! conformance {
                 a_commit_that_names_no_ready_mark_keeps_it,
                 paging_returns_every_ready_run_once,
                 a_ready_run_names_its_live_holder,
+                a_woken_run_is_queued_until_it_is_claimed,
+                a_run_that_a_node_holds_or_a_gate_stops_is_not_queued_when_it_is_woken,
                 a_stream_without_a_run_is_not_listed,
             ];
             list: [

@@ -35,7 +35,7 @@ pub use head::{Head, Owner};
 pub use intercept::{Answer, Call, Intercept};
 pub use judge::{
     JudgeContext, UNPROVEN_MAX, Verdict, judge_append, judge_create, judge_deliver, judge_removal,
-    judge_rows, judge_superseded, status_once_taken,
+    judge_rows, judge_superseded, status_once_taken, status_once_woken,
 };
 pub use list::{Count, Cursor, InvalidCursor, ListPage, ListQuery, RunRow};
 pub use memory::MemoryStore;

@@ -49,6 +49,7 @@ mod outbox;
 mod passes;
 mod pausing;
 mod planned_crash;
+mod queued;
 mod races;
 mod records;
 mod recovery;

@@ -5,13 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use everstep::inspect::ListRuns;
+use everstep::testing::VirtualRuntime;
 use everstep::{
-    AnyEvent, Client, Ctx, Engine, Error, Payload, Result, Retry, RunHandle, RunStatus, Worker,
-    Workflows, hours,
+    AnyEvent, Client, Ctx, Engine, EngineBuilder, Error, Payload, Result, Retry, RunHandle,
+    RunStatus, Worker, Workflows, hours,
 };
 use everstep_protocol::access::{CreateKey, MintToken, MintedToken, Scope, View};
 use everstep_protocol::client::Connection;
 use everstep_server::{Connections, Keys, Options, router, serve};
+use everstep_store::MemoryStore;
 use serde_json::Value;
 use tokio::net::TcpListener;
 
@@ -124,15 +126,20 @@ struct Site {
     http: Connection,
     client: Client,
     /// The worker of the workflows, if it is remote.
-    _worker: Option<Worker>,
+    worker: Option<Worker>,
 }
 
 impl Site {
     async fn start(placement: Placement) -> Self {
-        let engine = Engine::in_memory().development(true);
+        Self::open(Engine::in_memory(), Some(placement)).await
+    }
+
+    /// Starts a server. Without a placement, no worker offers the workflows.
+    async fn open(engine: EngineBuilder, placement: Option<Placement>) -> Self {
+        let engine = engine.development(true);
         let engine = match placement {
-            Placement::InProcess => engine.workflows(workflows()),
-            Placement::Remote => engine,
+            Some(Placement::InProcess) => engine.workflows(workflows()),
+            Some(Placement::Remote) | None => engine,
         };
         let engine = engine.start().await.unwrap();
         let key = CreateKey::new("ops", [Scope::Admin]);
@@ -155,8 +162,8 @@ impl Site {
         let gone = connected(Workflows::new().function("absent", done)).await;
         gone.shutdown().await;
         let worker = match placement {
-            Placement::InProcess => None,
-            Placement::Remote => Some(connected(workflows()).await),
+            Some(Placement::Remote) => Some(connected(workflows()).await),
+            Some(Placement::InProcess) | None => None,
         };
         let http = Connection::to(&url).unwrap();
         Self {
@@ -165,8 +172,38 @@ impl Site {
             client: Client::connect(&url).key(&key).open().unwrap(),
             url,
             key,
-            _worker: worker,
+            worker,
         }
+    }
+
+    /// Starts a server on whose store a run sleeps and another one waits. Both are woken after
+    /// their worker has left: by a timer and by an event.
+    async fn woken_without_worker(placement: Placement) -> Self {
+        let runtime = Arc::new(VirtualRuntime::new(0));
+        let store = Arc::new(MemoryStore::new(runtime.clone()));
+        let engine = |runtime| Engine::on_store(store.clone()).runtime(runtime);
+        let before = Self::open(engine(runtime.clone()), Some(placement)).await;
+        let resting = [RunStatus::Sleeping, RunStatus::Waiting];
+        for row in TABLE.iter().filter(|row| resting.contains(&row.0)) {
+            before.bring(row).await;
+        }
+        if let Some(worker) = before.worker {
+            worker.shutdown().await;
+        }
+        before.engine.shutdown().await;
+        let a_day_later = Arc::new(runtime.successor());
+        a_day_later.set_clock_error(25 * 3_600_000);
+        let site = Self::open(engine(a_day_later), None).await;
+        let waiting = site.engine.run("waiting").await.unwrap();
+        let sent = waiting.send_by_name("go", Payload::null(), None);
+        sent.await.unwrap();
+        for id in ["sleeping", "waiting"] {
+            let run = site.engine.run(id).await.unwrap();
+            while run.status().await.unwrap() != RunStatus::Queued {
+                tokio::task::yield_now().await;
+            }
+        }
+        site
     }
 
     /// Starts a run and brings it into a status.
@@ -355,5 +392,27 @@ async fn every_way_to_ask_gives_the_same_status() {
         let queued = site.everstep(&["show", "queued"]);
         let reason = "no live worker that offers workflow `absent`";
         assert!(queued.contains(reason), "{queued}");
+    }
+}
+
+// B771, B860
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn every_way_to_ask_calls_a_run_that_is_woken_without_a_worker_queued() {
+    for placement in [Placement::InProcess, Placement::Remote] {
+        let site = Site::woken_without_worker(placement).await;
+        let lists = site.lists().await;
+        for (id, workflow) in [("sleeping", "sleeper"), ("waiting", "waiter")] {
+            for (way, answer) in site.answers(id).await {
+                assert_eq!(answer, "queued", "{placement:?}, {id}: {way}");
+            }
+            for (way, listed) in &lists {
+                assert_eq!(listed[id], "queued", "{placement:?}, {id}: {way}");
+            }
+            let reason = format!("no live worker that offers workflow `{workflow}`");
+            for command in ["show", "why"] {
+                let printed = site.everstep(&[command, id]);
+                assert!(printed.contains(&reason), "{printed}");
+            }
+        }
     }
 }

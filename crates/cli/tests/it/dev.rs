@@ -1,5 +1,9 @@
 //! `everstep dev`: live output, and recovery after the process was killed.
 
+use std::path::Path;
+
+use everstep::{AnyEvent, Ctx, Engine, Payload, Result, RunStatus, Workflows};
+
 use crate::server::Server;
 use crate::{everstep, stderr};
 
@@ -102,6 +106,57 @@ fn runs_continue_after_a_kill_and_completed_steps_are_not_repeated() {
     let output = second.until("Run completed").join("\n");
     assert!(!output.contains("Step `fetch-user:0`"), "{output}");
     assert!(output.contains("Step `charge:0` completed"), "{output}");
+}
+
+async fn invoice(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
+    ctx.event_by_name("paid").await.map(drop)
+}
+
+/// Leaves runs of a workflow in a store that `everstep dev` does not execute.
+async fn leave_invoices(directory: &Path, ids: &[&str]) {
+    let engine = Engine::open(directory);
+    let engine = engine.workflows(Workflows::new().function("invoice", invoice));
+    let engine = engine.start().await.unwrap();
+    for id in ids {
+        let start = engine.start_by_name("invoice", Payload::null());
+        let run = start.id(*id).await.unwrap();
+        while run.status().await.unwrap() != RunStatus::Waiting {
+            tokio::task::yield_now().await;
+        }
+    }
+    engine.shutdown().await;
+}
+
+// B863
+#[tokio::test]
+async fn runs_of_a_workflow_that_dev_does_not_execute_wait_for_a_worker() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    leave_invoices(&data, &["invoice-1"]).await;
+    let data = data.to_str().unwrap();
+    let waits = "1 unfinished run waits for a worker that offers `invoice`";
+
+    let mut first = Server::start_with_text(&["--data", data]);
+    let introduction = first.until("Kill this server").join("\n");
+    assert!(
+        introduction.contains(&format!("runs       {waits}\n")),
+        "{introduction}"
+    );
+    first.output(&["send", "invoice-1", "paid"]);
+    let shown = first.output(&["show", "invoice-1"]);
+    assert!(shown.starts_with("invoice-1 is queued"), "{shown}");
+    assert!(
+        shown.contains("no live worker that offers workflow `invoice`"),
+        "{shown}"
+    );
+    first.output(&["start", "payment", PAYMENT, "--id", "order-7"]);
+    first.until("Step `fetch-user:0` completed");
+    first.kill();
+
+    let mut second = Server::start_with_text(&["--data", data]);
+    let introduction = second.until("Kill this server").join("\n");
+    let runs = format!("runs       continuing 1 unfinished run; {waits}\n");
+    assert!(introduction.contains(&runs), "{introduction}");
 }
 
 #[test]

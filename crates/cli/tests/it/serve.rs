@@ -299,3 +299,38 @@ fn a_server_deletes_runs_whose_retention_has_ended() {
     while show("gone").status.code() != Some(6) {}
     assert!(show("kept").status.success());
 }
+
+// B860, B862
+#[test]
+fn a_run_whose_workflow_is_not_served_after_a_restart_is_queued_once_it_is_woken() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let data = data.to_str().unwrap();
+    let admin = key(data, "admin");
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--data", data];
+    let server = Server::start(&[&serve[..], &["--demo"]].concat());
+    let dinner = r#"{"amount":1500,"description":"Dinner","submittedBy":"ada@example.com"}"#;
+    server.output_with_key(&admin, &["start", "expense", dinner, "--id", "expense-1"]);
+    let status = |server: &Server| server.output_with_key(&admin, &["status", "expense-1"]);
+    while status(&server) != "waiting\n" {}
+    assert_eq!(server.terminate(), Some(0));
+
+    let server = Server::start(&serve);
+    assert_eq!(status(&server), "waiting\n");
+    let answer = [
+        "answer",
+        "expense-1",
+        "approveExpense",
+        r#"{"approved":true}"#,
+    ];
+    server.output_with_key(&admin, &answer);
+    assert_eq!(status(&server), "queued\n");
+    let listed = server.output_with_key(&admin, &["list", "--status", "queued"]);
+    assert!(listed.contains("expense-1"), "{listed}");
+    for command in ["show", "why"] {
+        let printed = server.output_with_key(&admin, &[command, "expense-1"]);
+        assert!(printed.starts_with("expense-1 is queued"), "{printed}");
+        let reason = "no live worker that offers workflow `expense`";
+        assert!(printed.contains(reason), "{printed}");
+    }
+}

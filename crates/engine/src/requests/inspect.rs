@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use everstep_inspect::{Overview, Why, why};
+use everstep_inspect::{Overview, Why, why_with_status};
 use everstep_model::{Body, Entry, Generation, RecordNumber, RunId, Timestamp};
 use everstep_store::{ReadRequest, RunRow};
 
@@ -132,6 +132,7 @@ impl Requests {
         let Parts { node, workers, .. } = &*self.parts;
         let offered =
             !node.has(Role::Worker) || workers.executor(&row.workflow, row.version).is_some();
-        Ok(why(&overview, offered, node.now()))
+        let status = overview.status_in(row.status);
+        Ok(why_with_status(&overview, status, offered, node.now()))
     }
 }

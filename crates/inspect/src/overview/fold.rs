@@ -84,6 +84,8 @@ pub struct Overview {
 
     /// Whether an executor has written anything.
     pub(super) executed: bool,
+    /// Whether the inbox has grown since the run rested, and no executor has written since.
+    pub(super) woken: bool,
     /// The number of steps with an attempt in flight or due.
     pub(super) in_flight: usize,
     /// The number of steps that wait for their next attempt.
@@ -150,9 +152,13 @@ impl Overview {
         }
         let Record { time, body } = &entry.record;
         self.updated_at = Some(*time);
-        if body.origin() == Origin::Executor {
-            self.executed = true;
-            self.diverged = None;
+        match body.origin() {
+            Origin::Inbox => self.woken = self.woken || self.rests(),
+            Origin::Executor => {
+                self.executed = true;
+                self.diverged = None;
+                self.woken = false;
+            }
         }
         let stamp = Stamp {
             number: entry.number,

@@ -1,6 +1,6 @@
 //! The status of a run.
 
-use everstep_model::{Location, RecordNumber, RunStatus};
+use everstep_model::{Location, RecordNumber, RunStatus, StepStatus};
 
 use super::fold::{Kind, Overview};
 use super::views::{EndingView, PauseView, StepView};
@@ -10,7 +10,8 @@ impl Overview {
     /// the run waits for.
     ///
     /// Suspending writes no record of its own: the operations that the run waits for are in the
-    /// journal.
+    /// journal. Claiming a run writes none either: a run whose wait is over is `queued` until an
+    /// executor writes.
     #[must_use]
     pub fn status(&self) -> RunStatus {
         if let Some(end) = self.end {
@@ -34,7 +35,41 @@ impl Overview {
         if !self.executed {
             return RunStatus::Queued;
         }
-        self.resting_on().unwrap_or(RunStatus::Running)
+        self.resting_on().unwrap_or_else(|| match self.is_due() {
+            true => RunStatus::Queued,
+            false => RunStatus::Running,
+        })
+    }
+
+    /// Returns the status of the run with this row, where row and journal may differ: only the row
+    /// changes when a run is claimed or released.
+    #[must_use]
+    pub fn status_in(&self, row: RunStatus) -> RunStatus {
+        match (row, self.status()) {
+            (
+                RunStatus::Queued,
+                RunStatus::Running | RunStatus::Sleeping | RunStatus::Waiting | RunStatus::Retrying,
+            ) => RunStatus::Queued,
+            (RunStatus::Running, RunStatus::Queued) => RunStatus::Running,
+            (_, status) => status,
+        }
+    }
+
+    /// Returns whether the run rested and its wait is over, and nothing was executed since.
+    fn is_due(&self) -> bool {
+        self.woken && !self.has_attempt_in_flight()
+    }
+
+    /// Returns whether an attempt of a step has begun. A step whose retry is due is not in flight.
+    fn has_attempt_in_flight(&self) -> bool {
+        let has_begun =
+            |step: &StepView| step.status == StepStatus::Running && step.next_retry_at.is_none();
+        self.in_flight > 0 && self.steps.iter().any(has_begun)
+    }
+
+    /// Returns whether the run needs no executor until its inbox grows.
+    pub(super) fn rests(&self) -> bool {
+        matches!(self.pause, Some(PauseView::Paused { .. })) || self.resting_on().is_some()
     }
 
     /// Returns what the run waits for; `None` if it has work to do.
@@ -49,7 +84,7 @@ impl Overview {
         if self.in_flight > 0 {
             return None;
         }
-        if !(self.waits.is_empty() && self.rpcs.is_empty() && self.children.is_empty()) {
+        if self.has_open_wait() || !(self.rpcs.is_empty() && self.children.is_empty()) {
             return Some(RunStatus::Waiting);
         }
         if self.in_backoff > 0 {

@@ -1,9 +1,9 @@
 //! Events, waits, sleeps, rpcs and awaited children.
 
-use everstep_model::Location;
 use everstep_model::record::{
     ChildFinished, ChildStarted, Event, RpcRequested, Sleeping, WaitCompleted, Waiting,
 };
+use everstep_model::{Location, Name};
 
 use super::fold::{Overview, Stamp};
 use super::views::{ChildView, EventView, OpenRpc, SleepView, WaitView};
@@ -37,6 +37,25 @@ impl Overview {
             let position = self.events.iter().position(|event| event.number == *taken);
             position.and_then(|position| self.events.remove(position));
         }
+    }
+
+    /// Returns whether the run waits for an event. An executor that is at work takes an event that
+    /// has arrived; until then its wait is open.
+    pub(super) fn has_open_wait(&self) -> bool {
+        let has_unmet = || !self.unmet_waits().is_empty();
+        !self.waits.is_empty() && (!self.woken || has_unmet())
+    }
+
+    /// Returns the waits for which no event has arrived.
+    pub(crate) fn unmet_waits(&self) -> Vec<&WaitView> {
+        let mut at_hand: Vec<&Name> = self.events.iter().map(|event| &event.name).collect();
+        let waits = self.waits.iter();
+        waits
+            .filter(|wait| {
+                let met_by = at_hand.iter().position(|name| wait.names.contains(name));
+                met_by.map(|position| at_hand.remove(position)).is_none()
+            })
+            .collect()
     }
 
     pub(super) fn close_wait(&mut self, location: &Location) {

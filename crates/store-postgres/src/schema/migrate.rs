@@ -6,7 +6,7 @@
 //! format the arguments and results of the entry functions, and the data they write, stay compatible.
 
 use everstep_model::RunStatus;
-use everstep_store::{StoreError, UNPROVEN_MAX, status_once_taken};
+use everstep_store::{StoreError, UNPROVEN_MAX, status_once_taken, status_once_woken};
 
 use crate::connection::argument::arguments;
 use crate::connection::pool::{Pool, is_true};
@@ -216,16 +216,24 @@ fn script(schema: &str) -> String {
 
 /// Fills in the values that the SQL takes from Rust.
 fn filled_in(template: &str, schema: &str) -> String {
-    let is_continued = |status: &&RunStatus| status_once_taken(**status) == **status;
-    let continued = RunStatus::ALL.iter().filter(is_continued);
-    let continued: Vec<String> = continued.map(|status| status.code().to_string()).collect();
+    let continued = codes(|status| status_once_taken(status) == status);
+    let resting = codes(|status| status_once_woken(status) != status);
     template
         .replace("{settings}", SETTINGS)
         .replace("{patience}", PATIENCE)
         .replace("{tail_max}", TAIL_MAX)
         .replace("{unproven_max}", &UNPROVEN_MAX.to_string())
-        .replace("{continued}", &continued.join(", "))
+        .replace("{continued}", &continued)
+        .replace("{resting}", &resting)
+        .replace("{queued}", &RunStatus::Queued.code().to_string())
         .replace("{running}", &RunStatus::Running.code().to_string())
         .replace("{format}", &FORMAT.to_string())
         .replace("{schema}", schema)
+}
+
+/// Returns the codes of the statuses for which `is_listed` holds.
+fn codes(is_listed: impl Fn(RunStatus) -> bool) -> String {
+    let listed = RunStatus::ALL.iter().filter(|status| is_listed(**status));
+    let codes: Vec<String> = listed.map(|status| status.code().to_string()).collect();
+    codes.join(", ")
 }

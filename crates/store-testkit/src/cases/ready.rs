@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use everstep_model::{RunStatus, StreamNumber};
-use everstep_store::{ReadyRun, Store};
+use everstep_store::{
+    CreateCommit, Gate, GateChange, ListQuery, ReadyRun, Store, status_once_taken,
+};
 
 use crate::fixture::Fixture;
-use crate::sample::{NODE, NONCE, creation, inbox, name, run, run_creation};
+use crate::sample::{NODE, NONCE, creation, event, inbox, name, run, run_creation};
 
 async fn ready_run<S: Store>(f: &Fixture<S>, id: &str) -> StreamNumber {
     let mut commit = run_creation(id, "order", RunStatus::Queued);
@@ -91,4 +93,73 @@ pub async fn a_stream_without_a_run_is_not_listed<S: Store>(f: &Fixture<S>) {
     commit.ready = true;
     f.create_with(commit).await;
     assert!(f.ready().await.is_empty());
+}
+
+async fn status<S: Store>(f: &Fixture<S>, stream: StreamNumber) -> RunStatus {
+    f.head(stream).await.run.unwrap().status
+}
+
+/// The other statuses stay, and so does that of a run which is not marked.
+pub async fn a_woken_run_is_queued_until_it_is_claimed<S: Store>(f: &Fixture<S>) {
+    for before in RunStatus::ALL {
+        let resting = [RunStatus::Sleeping, RunStatus::Waiting, RunStatus::Retrying];
+        let stream = f
+            .create_with(run_creation(before.as_str(), "order", *before))
+            .await;
+        f.accept(inbox(stream, vec![event("x")])).await;
+        mark(f, stream, false).await;
+        assert_eq!(status(f, stream).await, *before);
+        mark(f, stream, true).await;
+        let woken = match resting.contains(before) {
+            true => RunStatus::Queued,
+            false => *before,
+        };
+        assert_eq!(status(f, stream).await, woken, "woken while {before}");
+        f.take(stream, NODE, NONCE).await;
+        assert_eq!(status(f, stream).await, status_once_taken(woken));
+    }
+    let mut named = inbox(f.create_with(resting_run("named")).await, vec![]);
+    named.ready = Some(true);
+    named.status = Some(RunStatus::Waiting);
+    let stream = named.stream;
+    f.accept(named).await;
+    assert_eq!(status(f, stream).await, RunStatus::Waiting);
+    let queued = ListQuery {
+        statuses: vec![RunStatus::Queued],
+        limit: 100,
+        ..ListQuery::default()
+    };
+    let listed = f.list(queued).await.rows;
+    let listed: Vec<_> = listed.iter().map(|row| row.id.as_str()).collect();
+    assert!(listed.is_empty(), "all were claimed: {listed:?}");
+}
+
+fn resting_run(id: &str) -> CreateCommit {
+    run_creation(id, "order", RunStatus::Sleeping)
+}
+
+pub async fn a_run_that_a_node_holds_or_a_gate_stops_is_not_queued_when_it_is_woken<S: Store>(
+    f: &Fixture<S>,
+) {
+    let held = f.create_with(resting_run("held")).await;
+    f.take(held, NODE, NONCE).await;
+    let mut rest = inbox(held, vec![]);
+    rest.status = Some(RunStatus::Sleeping);
+    f.accept(rest).await;
+    mark(f, held, true).await;
+    assert_eq!(status(f, held).await, RunStatus::Sleeping);
+    let mut queue = inbox(held, vec![]);
+    queue.status = Some(RunStatus::Queued);
+    f.accept(queue).await;
+    assert_eq!(status(f, held).await, RunStatus::Running);
+    let mut gated = resting_run("gated");
+    gated.gate = Gate::Held;
+    let gated = f.create_with(gated).await;
+    mark(f, gated, true).await;
+    assert_eq!(status(f, gated).await, RunStatus::Sleeping);
+    let mut open = inbox(gated, vec![]);
+    open.gate = GateChange::Set(Gate::Open);
+    open.ready = Some(true);
+    f.accept(open).await;
+    assert_eq!(status(f, gated).await, RunStatus::Queued);
 }

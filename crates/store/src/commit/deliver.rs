@@ -23,8 +23,10 @@ pub struct DeliverCommit {
     /// Earlier records to remove.
     pub drop: Vec<RecordRange>,
     pub lease: InboxLease,
-    /// The new status of the run, if it changes. A claimed run becomes `running` without it; see
-    /// [`crate::status_once_taken`].
+    /// The new status of the run, if it changes. Without it, a claimed run becomes `running`, and a
+    /// resting run that is marked as ready and that no node holds becomes `queued`; see
+    /// [`crate::status_once_taken`] and [`crate::status_once_woken`]. `queued` becomes `running` if
+    /// a node holds the run.
     pub status: Option<RunStatus>,
     /// Sets or clears the ready mark.
     pub ready: Option<bool>,

@@ -4,7 +4,7 @@ use everstep_model::{Epoch, Origin};
 
 use super::guards::judge_guards;
 use super::lease::change_from_inbox;
-use super::status::change_status;
+use super::status::change_status_by_delivery;
 use super::verdict::{JudgeContext, Verdict, append};
 use crate::commit::{DeliverCommit, Gate, GateChange};
 use crate::head::Head;
@@ -31,11 +31,13 @@ pub fn judge_deliver(
     let first = append(&mut after, &commit.records);
     after.gate = gate_after(head, commit.gate);
     let taken = change_from_inbox(&mut after, commit.lease, context);
-    change_status(&mut after, commit.status, taken.is_some(), commit.now);
-    after.ready = match commit.ready {
-        Some(true) if after.gate == Gate::Held => head.ready,
-        ready => ready.unwrap_or(head.ready),
+    let ready = match commit.ready {
+        Some(true) if after.gate == Gate::Held => None,
+        ready => ready,
     };
+    let woken = ready == Some(true);
+    change_status_by_delivery(&mut after, commit, taken.is_some(), woken);
+    after.ready = ready.unwrap_or(head.ready);
     after.closed = commit.close;
     Ok(Verdict::Apply {
         head: Box::new(after),

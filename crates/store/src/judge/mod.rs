@@ -22,5 +22,5 @@ pub use deliver::judge_deliver;
 pub use lease::UNPROVEN_MAX;
 pub use remove::judge_removal;
 pub use rows::judge_rows;
-pub use status::status_once_taken;
+pub use status::{status_once_taken, status_once_woken};
 pub use verdict::{JudgeContext, Verdict};

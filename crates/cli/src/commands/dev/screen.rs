@@ -5,7 +5,7 @@ use everstep::journal::entry_to_json;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::watch::Line;
+use super::watch::{Line, UnfinishedRuns};
 use crate::hosting::{SHUTTING_DOWN, shutting_down};
 use crate::local_time::LocalClock;
 use crate::output::{Colour, Output};
@@ -47,7 +47,7 @@ pub(super) struct Introduction<'a> {
     pub(super) location: &'a str,
     /// What the data survives. `None` if it is in memory.
     pub(super) durability: Option<&'a str>,
-    pub(super) unfinished: usize,
+    pub(super) unfinished: UnfinishedRuns,
 }
 
 pub(super) struct Screen {
@@ -74,11 +74,7 @@ impl Screen {
         }
         let paint = self.out.paint;
         let address = paint.paint(Colour::Strong, it.url);
-        let runs = match it.unfinished {
-            0 => "none unfinished".to_owned(),
-            1 => "continuing 1 unfinished run".to_owned(),
-            count => format!("continuing {count} unfinished runs"),
-        };
+        let runs = describe_unfinished(&it.unfinished);
         let survives = it.durability.unwrap_or("nothing: it ends with this server");
         self.out.line(&format!(
             "Everstep listens on {address}, for this machine only.
@@ -149,5 +145,28 @@ Try in another terminal:",
         let index = self.runs.iter().position(|known| known == run);
         let colour = Colour::Run(index.unwrap_or(0));
         self.out.paint.paint(colour, &padded)
+    }
+}
+
+/// Returns what happens to the unfinished runs, such as `continuing 1 unfinished run; 2 unfinished
+/// runs wait for a worker that offers `order``.
+fn describe_unfinished(runs: &UnfinishedRuns) -> String {
+    let count = |number: usize| match number {
+        1 => "1 unfinished run".to_owned(),
+        number => format!("{number} unfinished runs"),
+    };
+    let continuing = match runs.continuing {
+        0 => None,
+        number => Some(format!("continuing {}", count(number))),
+    };
+    let waiting = runs.unoffered.iter().map(|(workflow, number)| {
+        let verb = if *number == 1 { "waits" } else { "wait" };
+        let runs = count(*number);
+        format!("{runs} {verb} for a worker that offers `{workflow}`")
+    });
+    let parts: Vec<String> = continuing.into_iter().chain(waiting).collect();
+    match parts.is_empty() {
+        true => "none unfinished".to_owned(),
+        false => parts.join("; "),
     }
 }

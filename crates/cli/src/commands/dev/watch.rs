@@ -1,6 +1,6 @@
 //! Finds new runs and follows each of them to its end.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use everstep::errors::ReadError;
 use everstep::inspect::RunRow;
 use everstep::journal::{Entry, RecordNumber};
 use everstep::{Engine, ErrorCode, RunHandle, RunId, RunStatus};
-use everstep_model::{Generation, StreamName};
+use everstep_model::{Generation, Name, StreamName};
 use everstep_store::{ListQuery, Store, StoreError, StreamRef};
 use tokio::sync::mpsc;
 
@@ -29,11 +29,21 @@ pub(super) struct Line {
 
 type Lines = mpsc::Sender<Line>;
 
+/// The numbers of unfinished runs of the last process.
+pub(super) struct UnfinishedRuns {
+    /// Runs whose workflow this server executes.
+    pub(super) continuing: usize,
+    /// Runs that need another worker, by workflow.
+    pub(super) unoffered: BTreeMap<Name, usize>,
+}
+
 pub(super) struct Watch {
     /// Runs that existed at the start or are followed.
     known: HashSet<(RunId, Generation)>,
     /// Unfinished runs of the last process, and their first new record.
     unfinished: Vec<(RunId, RecordNumber)>,
+    /// The number of unfinished runs of each workflow that this server does not execute.
+    unoffered: BTreeMap<Name, usize>,
     followed: Arc<AtomicUsize>,
 }
 
@@ -43,6 +53,7 @@ impl Watch {
         let mut watch = Self {
             known: HashSet::new(),
             unfinished: Vec::new(),
+            unoffered: BTreeMap::new(),
             followed: Arc::default(),
         };
         // Ended runs are not followed.
@@ -65,6 +76,9 @@ impl Watch {
                 let head = store.head(StreamRef::Name(name)).await?;
                 let next = head.map_or(RecordNumber(0), |head| head.next);
                 watch.known.insert(key(&row));
+                if !everstep_demo::NAMES.contains(&row.workflow.as_str()) {
+                    *watch.unoffered.entry(row.workflow).or_default() += 1;
+                }
                 watch.unfinished.push((row.id, next));
             }
             match page.next {
@@ -74,9 +88,13 @@ impl Watch {
         }
     }
 
-    /// The number of unfinished runs of the last process.
-    pub(super) fn unfinished(&self) -> usize {
-        self.unfinished.len()
+    /// The unfinished runs of the last process.
+    pub(super) fn unfinished(&self) -> UnfinishedRuns {
+        let unoffered: usize = self.unoffered.values().sum();
+        UnfinishedRuns {
+            continuing: self.unfinished.len().saturating_sub(unoffered),
+            unoffered: self.unoffered.clone(),
+        }
     }
 
     /// Follows all unfinished and all new runs.

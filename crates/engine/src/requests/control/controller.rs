@@ -48,7 +48,12 @@ impl Controller {
             let status = state.status_with(&commit.records);
             commit.status = Some(status);
             match self.dispatcher.deliver(run, commit).await? {
-                Outcome::Committed { .. } | Outcome::Duplicate { .. } => {
+                Outcome::Committed { taken, .. } => {
+                    let is_held = taken.is_some() || state.head.owner.is_some();
+                    let status = status_if_held(status, is_held);
+                    return Ok(Done::of(&state.row, status, self.effect_on(&state, status)));
+                }
+                Outcome::Duplicate { .. } => {
                     return Ok(Done::of(&state.row, status, self.effect_on(&state, status)));
                 }
                 // The run ended or was deleted concurrently: look again.
@@ -70,5 +75,13 @@ impl Controller {
     pub(super) fn is_offered(&self, state: &RunState) -> bool {
         let (workflow, version) = (&state.row.workflow, state.row.version);
         self.parts.workers.executor(workflow, version).is_some()
+    }
+}
+
+/// Returns the status that the store gives to a run by a delivery with this status.
+pub(super) fn status_if_held(named: RunStatus, is_held: bool) -> RunStatus {
+    match named {
+        RunStatus::Queued if is_held => RunStatus::Running,
+        status => status,
     }
 }

@@ -32,7 +32,8 @@ impl RunState {
         RecordNumber(self.overview.records)
     }
 
-    /// Returns the status of the run after these records.
+    /// Returns the status of the run after these records. A run that has something to do is
+    /// `queued`: the store knows whether a node holds it, and then makes it `running`.
     pub(super) fn status_with(&self, records: &[Record]) -> RunStatus {
         let mut overview = self.overview.clone();
         for (index, record) in records.iter().enumerate() {
@@ -41,11 +42,15 @@ impl RunState {
                 record: record.clone(),
             });
         }
-        overview.status()
+        match overview.status() {
+            RunStatus::Running => RunStatus::Queued,
+            status => status,
+        }
     }
 
     pub(super) fn nothing(&self, because: Because) -> Done {
-        Done::of(&self.row, self.overview.status(), Effect::Nothing(because))
+        let status = self.overview.status_in(self.row.status);
+        Done::of(&self.row, status, Effect::Nothing(because))
     }
 }
 

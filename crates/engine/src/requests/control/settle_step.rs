@@ -10,7 +10,7 @@ use everstep_model::record::{ForcedFailure, StepEdited, StepSkipped, StepSoFar};
 use everstep_model::{Body, ErrorCode, Failure, Location, Payload, Record, RunId, StepStatus};
 use everstep_store::{Commit, DeliverCommit, Guard, Hint, InboxLease, Outcome, Refusal};
 
-use super::controller::Controller;
+use super::controller::{Controller, status_if_held};
 use super::done::{Because, Done, RequestOrigin};
 use super::run_state::{RunState, unexpected};
 use crate::commit::PostCommit;
@@ -89,14 +89,25 @@ impl Controller {
             Outcome::Refused(refusal) => return Err(unexpected(run, &refusal)),
         }
         self.parts.post_commit.apply(stream, effects);
-        if !self.is_offered(state) {
-            self.parts.node.bus.publish(Hint::Ready(stream));
-        } else if let Err(error) = self.dispatcher.claim(stream).await {
-            // The request succeeded anyway; the next sweep executes the run.
-            tracing::warn!(%error, %run, "cannot claim a run after a step was settled");
-        }
+        let is_held = self.claim_settled(state).await;
+        let status = status_if_held(status, is_held);
         let effect = self.effect_on(state, status);
         Ok(Some(Done::of(&state.row, status, effect)))
+    }
+
+    /// Continues a run after a step was settled. Returns whether this node claimed it.
+    async fn claim_settled(&self, state: &RunState) -> bool {
+        let stream = state.head.number;
+        if !self.is_offered(state) {
+            self.parts.node.bus.publish(Hint::Ready(stream));
+            return false;
+        }
+        let claimed = self.dispatcher.claim(stream).await;
+        claimed.unwrap_or_else(|error| {
+            // The request succeeded anyway; the next sweep executes the run.
+            tracing::warn!(%error, run = %state.row.id, "cannot claim a run after a step was settled");
+            false
+        })
     }
 
     /// Fails if the operation does not exist, has a result, or cannot have one.

@@ -26,6 +26,94 @@ fn a_run_is_queued_until_an_executor_writes() {
     );
 }
 
+// B861
+#[test]
+fn a_run_whose_wait_is_over_is_queued_until_an_executor_writes() {
+    let retrying = failed_step("a:0", 1, FailureOutcome::Retrying);
+    let answered = RpcAnswered {
+        location: at("q:0"),
+        rpc_id: asked("q:0", "rpc_1").rpc_id,
+        answer: json("1"),
+        by: None,
+        dedup_id: None,
+    };
+    let child_ended = ChildFinished {
+        location: at("c:0"),
+        outcome: ChildOutcome::Completed(json("1")),
+        run: None,
+    };
+    let woken: [[Body; 2]; 6] = [
+        [
+            sleeping("s:0").into(),
+            fired(TimerPurpose::Sleep, Some("s:0"), time(200)).into(),
+        ],
+        [waiting("w:0", &["go"]).into(), event("go").into()],
+        [
+            waiting("w:0", &["go"]).into(),
+            fired(TimerPurpose::Wait, Some("w:0"), time(500)).into(),
+        ],
+        [asked("q:0", "rpc_1").into(), answered.into()],
+        [child("c:0", false).into(), child_ended.into()],
+        [
+            retrying.into(),
+            fired(TimerPurpose::Retry, Some("a:0"), time(100)).into(),
+        ],
+    ];
+    for bodies in woken {
+        check_status(bodies.clone(), RunStatus::Queued);
+        let unrelated = [event("other").into(), event("go").into()];
+        check_status(
+            bodies.clone().into_iter().chain(unrelated),
+            RunStatus::Queued,
+        );
+        let executed = [started("b:0", 1).into()];
+        check_status(bodies.into_iter().chain(executed), RunStatus::Running);
+    }
+}
+
+// B861
+#[test]
+fn an_inbox_record_that_ends_no_wait_keeps_the_status() {
+    check_status(
+        [sleeping("s:0").into(), event("go").into()],
+        RunStatus::Sleeping,
+    );
+    check_status(
+        [waiting("w:0", &["go"]).into(), event("other").into()],
+        RunStatus::Waiting,
+    );
+    let one_of_two = ["v:0", "w:0"].map(|location| waiting(location, &["go"]).into());
+    check_status(
+        one_of_two.into_iter().chain([event("go").into()]),
+        RunStatus::Waiting,
+    );
+    check_status(
+        [started("a:0", 1).into(), event("go").into()],
+        RunStatus::Running,
+    );
+    check_status(
+        [completed_step("a:0", 1, "1").into(), event("go").into()],
+        RunStatus::Running,
+    );
+}
+
+// B862
+#[test]
+fn the_row_decides_whether_a_run_is_queued() {
+    let status_in = |bodies: &[Body], row| {
+        let journal = Journal::created().with_all(bodies.iter().cloned());
+        journal.overview().status_in(row)
+    };
+    let at_work = [Body::from(started("a:0", 1))];
+    let asleep = [Body::from(sleeping("s:0"))];
+    let paused = [Body::from(Paused { reason: None })];
+    assert_eq!(status_in(&at_work, RunStatus::Queued), RunStatus::Queued);
+    assert_eq!(status_in(&asleep, RunStatus::Queued), RunStatus::Queued);
+    assert_eq!(status_in(&[], RunStatus::Running), RunStatus::Running);
+    assert_eq!(status_in(&at_work, RunStatus::Sleeping), RunStatus::Running);
+    assert_eq!(status_in(&paused, RunStatus::Queued), RunStatus::Paused);
+}
+
 #[test]
 fn the_status_of_a_suspended_run_is_what_it_waits_for() {
     let retrying = failed_step("a:0", 1, FailureOutcome::Retrying);
@@ -58,7 +146,7 @@ fn a_step_in_backoff_makes_the_run_retrying_until_its_timer_fires() {
     check_status([failed.clone().into()], RunStatus::Retrying);
     check_status(
         [failed.clone().into(), due.clone().into()],
-        RunStatus::Running,
+        RunStatus::Queued,
     );
     let overview = Journal::created()
         .with(failed)
@@ -85,7 +173,7 @@ fn a_timer_of_an_earlier_retry_does_not_affect_the_next() {
         RunStatus::Retrying
     );
     let due = fired(TimerPurpose::Retry, Some("a:0"), time(150));
-    assert_eq!(journal.with(due).overview().status(), RunStatus::Running);
+    assert_eq!(journal.with(due).overview().status(), RunStatus::Queued);
     let stale = fired(TimerPurpose::ExecutionRetry, None, time(299));
     check_status(
         [execution_retried(1).into(), stale.into()],
@@ -146,7 +234,7 @@ fn a_pause_is_pausing_then_paused_until_it_is_resumed() {
     check_status([pause().into(), resume.clone().into()], RunStatus::Queued);
     check_status(
         [pause().into(), paused.into(), resume.into()],
-        RunStatus::Running,
+        RunStatus::Queued,
     );
 }
 
@@ -251,7 +339,7 @@ fn a_run_past_its_deadline_waits_for_nothing() {
     let passed = DeadlinePassed { deadline: time(9) };
     check_status(
         [sleeping("s:0").into(), passed.clone().into()],
-        RunStatus::Running,
+        RunStatus::Queued,
     );
     check_status([passed.clone().into()], RunStatus::Queued);
     check_status([passed.into(), cancel("late").into()], RunStatus::Queued);
