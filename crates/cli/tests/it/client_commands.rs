@@ -348,3 +348,46 @@ fn a_batch_starts_a_run_for_each_line_and_names_the_refused_ones() {
         "{invalid:?}"
     );
 }
+
+/// A batch of one line per name, without ids.
+fn greetings(names: &[String]) -> String {
+    let lines = names
+        .iter()
+        .map(|name| format!("{{\"input\":{{\"name\":\"{name}\"}}}}\n"));
+    lines.collect()
+}
+
+// B850
+#[test]
+fn a_batch_of_more_than_10_mib_is_sent_in_several_requests() {
+    let server = server();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("large.jsonl");
+    std::fs::write(&file, greetings(&vec!["x".repeat(900_000); 13])).unwrap();
+    let batch = ["start", "hello", "--batch", file.to_str().unwrap()];
+    assert_eq!(server.output(&batch).matches(" started\n").count(), 13);
+}
+
+// B850
+#[test]
+fn a_batch_that_stops_prints_what_it_did_and_can_be_repeated() {
+    let server = server();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("two requests.jsonl");
+    // The first 1,000 lines are one request, and the server refuses the second one as a whole.
+    let mut lines = greetings(&["Ada".to_owned(), "Bob".to_owned()]);
+    lines += &"{\"id\":\"..\"}\n".repeat(998);
+    lines += &format!("{{\"input\":{}1{}}}\n", "[".repeat(500), "]".repeat(500));
+    std::fs::write(&file, lines).unwrap();
+    let batch = ["start", "hello", "--batch", file.to_str().unwrap()];
+    let stopped = server.run(&batch);
+    assert_eq!(stopped.status.code(), Some(7), "{}", stderr(&stopped));
+    assert_eq!(stdout(&stopped).matches(" started\n").count(), 2);
+    let said = stderr(&stopped);
+    assert!(said.contains("the batch stopped at line 1001; "), "{said}");
+    let (_, key) = said.split_once("`--idempotency-key ").unwrap();
+    let (key, _) = key.split_once('`').unwrap();
+    let again = server.run(&[&batch[..], &["--idempotency-key", key]].concat());
+    assert_eq!(stdout(&again).matches(" already exists ").count(), 2);
+    assert_eq!(server.output(&["list", "--json"]).lines().count(), 2);
+}
