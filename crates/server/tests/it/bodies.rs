@@ -152,6 +152,24 @@ async fn a_malformed_body_is_not_called_too_large() {
     }
 }
 
+/// A body of this size that arrives in two parts. The shares of callers apply from the second one on.
+fn in_two_parts(bytes: usize) -> Body {
+    let parts = [60, bytes - 60].map(|bytes| Ok::<_, std::io::Error>("x".repeat(bytes)));
+    Body::from_stream(stream::iter(parts))
+}
+
+// B857
+#[tokio::test]
+async fn a_body_over_the_limit_is_too_large_although_the_memory_for_bodies_is_as_small() {
+    let mut options = open();
+    options.worker_body_bytes_max = 100;
+    let app = server(options).await;
+    for (bytes, status) in [(100, 400), (101, 413)] {
+        let answer = send(&app, "POST", "/v1/workers", &[JSON], in_two_parts(bytes)).await;
+        assert_eq!(answer.status, status, "{bytes}");
+    }
+}
+
 #[tokio::test]
 async fn json_responses_end_with_a_newline() {
     let app = server(open()).await;
