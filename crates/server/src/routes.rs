@@ -49,6 +49,7 @@ pub(crate) fn build(services: &Services, table: Vec<Route>) -> Router {
         let metrics = services.metrics.route(&endpoint.method, endpoint.path);
         let budgets = match endpoint.requires.is_for_workers() {
             true => services.worker_budgets.clone(),
+            false if endpoint.is_import => services.import_budgets.clone(),
             false => services.budgets.clone(),
         };
         let admit = from_fn_with_state(gate, admit);

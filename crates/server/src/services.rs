@@ -30,6 +30,8 @@ pub(crate) struct Services {
     pub(crate) budgets: Budgets,
     /// Separate, so that clients cannot keep workers from appending.
     pub(crate) worker_budgets: Budgets,
+    /// Separate, because one journal may be larger than all other bodies together.
+    pub(crate) import_budgets: Budgets,
     pub(crate) keys: KeyRoutes,
     pub(crate) streams: StreamRoutes,
     pub(crate) workers: WorkerRoutes,
@@ -74,6 +76,7 @@ impl Services {
             metrics: Arc::new(Metrics::new(engine)),
             budgets: budgets(options.requests_bytes_max, options.body_bytes_max),
             worker_budgets: budgets(options.worker_body_bytes_max, options.worker_body_bytes_max),
+            import_budgets: budgets(options.import_bytes_max, options.import_bytes_max),
             keys: KeyRoutes {
                 engine: engine.clone(),
                 identities: identities.clone(),
@@ -95,6 +98,7 @@ impl Services {
                 wait_permits,
                 wait_max: options.wait_max,
                 body_limits,
+                import_limits: BodyLimits::of_imports(options),
             },
         }
     }
