@@ -13,6 +13,7 @@ use everstep_server::KeyError;
 use serde_json::json;
 
 use crate::commands::key::UnknownKey;
+use crate::commands::unknown_workflow::UnknownWorkflow;
 use crate::error_pages;
 use crate::hosting::StoreNotOpened;
 use crate::output::escape_controls;
@@ -93,6 +94,9 @@ fn as_text(error: &Error) -> String {
 fn remedy_of(error: &Error) -> Option<&str> {
     if let Some(usage) = error.downcast_ref::<UsageError>() {
         return Some(&usage.remedy);
+    }
+    if let Some(unknown) = error.downcast_ref::<UnknownWorkflow>() {
+        return Some(&unknown.remedy);
     }
     let not_opened = error.downcast_ref::<StoreNotOpened>();
     let remedy = not_opened.and_then(StoreNotOpened::remedy);

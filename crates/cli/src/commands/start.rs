@@ -7,6 +7,7 @@ use everstep_protocol::workflow::{StartAnswer, StartRequest};
 
 use super::show::print_end;
 use super::start_batch;
+use super::unknown_workflow;
 use crate::arguments::{JsonArgument, values};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -62,7 +63,13 @@ pub(crate) async fn run(arguments: &Start, context: &Context) -> anyhow::Result<
     if let Some(file) = &arguments.batch {
         return start_batch::run(file, request, context).await;
     }
-    let started: StartAnswer = context.server.post("workflows", &request).await?;
+    let started = context.server.post("workflows", &request).await;
+    let started: StartAnswer = match started {
+        Ok(started) => started,
+        Err(error) => {
+            return Err(unknown_workflow::explain(error, &request.workflow, context).await);
+        }
+    };
     if arguments.wait {
         // Now, because the connection may be lost while the command waits.
         let did = if started.created { "started" } else { "exists" };

@@ -5,12 +5,14 @@ use std::io::Read;
 use std::path::Path;
 
 use anyhow::Context as _;
-use everstep_model::Payload;
+use everstep_model::{ErrorCode, Payload};
+use everstep_protocol::Problem;
 use everstep_protocol::workflow::{
     BatchStart, STARTS_MAX, StartBatch, StartBatchAnswer, StartRequest,
 };
 use serde::Deserialize;
 
+use super::unknown_workflow;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::{Colour, shell_word};
@@ -47,7 +49,7 @@ pub(super) async fn run(
 ) -> anyhow::Result<Exit> {
     let key = template.idempotency_key.take().unwrap_or_else(random_key);
     let starts = starts(&read(file)?, &template, &key)?;
-    let mut exit = Exit::Success;
+    let (mut exit, mut is_unknown) = (Exit::Success, false);
     let mut rest = starts.as_slice();
     while let Some(first) = rest.first() {
         let (part, later) = rest.split_at(part_len(rest));
@@ -59,10 +61,21 @@ pub(super) async fn run(
         if answer.runs.iter().any(|outcome| outcome.started.is_none()) {
             exit = Exit::Refused;
         }
+        is_unknown |= answer.runs.iter().any(lacks_workflow);
         print(context, answer, part)?;
         rest = later;
     }
+    if is_unknown
+        && let Some(suggestion) = unknown_workflow::suggestion(&template.workflow, context).await
+    {
+        context.out.notice(&suggestion);
+    }
     Ok(exit)
+}
+
+fn lacks_workflow(outcome: &BatchStart) -> bool {
+    let code = outcome.problem.as_ref().and_then(Problem::error_code);
+    code == Some(ErrorCode::UnknownWorkflow)
 }
 
 /// Returns how many of these starts fit into one request, at least one.

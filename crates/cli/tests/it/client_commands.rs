@@ -349,6 +349,25 @@ fn a_batch_starts_a_run_for_each_line_and_names_the_refused_ones() {
     );
 }
 
+// B854
+#[test]
+fn a_similar_workflow_is_suggested() {
+    let server = server();
+    let refused = server.run(&["start", "helo", ADA]);
+    assert_eq!(refused.status.code(), Some(6));
+    let said = stderr(&refused);
+    assert!(said.contains("[unknown_workflow]"), "{said}");
+    assert!(said.contains("Did you mean `hello`?"), "{said}");
+    let refused = stderr(&server.run(&["start", "nothing", ADA]));
+    assert!(!refused.contains("Did you mean"), "{refused}");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("orders.jsonl");
+    std::fs::write(&file, greetings(&["Ada".to_owned()])).unwrap();
+    let refused = server.run(&["start", "helo", "--batch", file.to_str().unwrap()]);
+    let said = stderr(&refused);
+    assert!(said.contains("Did you mean `hello`?"), "{said}");
+}
+
 /// A batch of one line per name, without ids.
 fn greetings(names: &[String]) -> String {
     let lines = names
