@@ -368,6 +368,17 @@ fn a_similar_workflow_is_suggested() {
     assert!(said.contains("Did you mean `hello`?"), "{said}");
 }
 
+// B832
+#[test]
+fn an_input_that_does_not_match_is_explained_with_an_example() {
+    let server = server();
+    let refused = server.run(&["start", "hello", "{}"]);
+    assert_eq!(refused.status.code(), Some(7));
+    let said = "error: the input of workflow `hello` does not match its schema: the value has no field \
+                `name`; an example is {\"name\":\"text\"} [schema_mismatch]\n";
+    assert!(stderr(&refused).starts_with(said), "{}", stderr(&refused));
+}
+
 /// A batch of one line per name, without ids.
 fn greetings(names: &[String]) -> String {
     let lines = names
