@@ -24,6 +24,7 @@ Exit codes:
   6    the run, workflow or key does not exist
   7    refused because of the state of the run or the content of the request
   8    the run that the command waited for did not complete
+  9    the server is too busy or shutting down; repeat the command later
   130  interrupted (SIGINT)
   143  ended by a second SIGTERM during a shutdown; the first one exits with 0
 

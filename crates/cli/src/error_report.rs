@@ -13,6 +13,7 @@ use everstep_server::KeyError;
 use serde_json::json;
 
 use crate::commands::key::UnknownKey;
+use crate::commands::unknown_workflow::UnknownWorkflow;
 use crate::error_pages;
 use crate::hosting::StoreNotOpened;
 use crate::output::escape_controls;
@@ -94,6 +95,9 @@ fn remedy_of(error: &Error) -> Option<&str> {
     if let Some(usage) = error.downcast_ref::<UsageError>() {
         return Some(&usage.remedy);
     }
+    if let Some(unknown) = error.downcast_ref::<UnknownWorkflow>() {
+        return Some(&unknown.remedy);
+    }
     let not_opened = error.downcast_ref::<StoreNotOpened>();
     let remedy = not_opened.and_then(StoreNotOpened::remedy);
     remedy.or_else(|| code_of(error).and_then(error_pages::remedy))
@@ -103,25 +107,30 @@ fn exit_code(error: &Error, code: Option<ErrorCode>) -> u8 {
     if error.is::<UsageError>() || error.is::<InvalidUrl>() {
         return 2;
     }
+    if let Some(exit_code) = code.and_then(exit_code_of) {
+        return exit_code;
+    }
     let mut causes = error.chain();
     match causes.find_map(|cause| cause.downcast_ref::<CallError>()) {
-        Some(call) => match call.status() {
-            None => 4,
-            Some(401 | 403) => 5,
-            // The run exists. It does not accept the event or the answer.
-            Some(404) if code == Some(ErrorCode::EventNotAccepted) => 7,
-            Some(404) if code == Some(ErrorCode::RpcNotOpen) => 7,
-            Some(404) => 6,
-            Some(400..500) => 7,
-            Some(_) => 1,
-        },
-        None => code.map_or(1, exit_code_of),
+        Some(call) => call.status().map_or(4, exit_code_of_status),
+        None => 1,
     }
 }
 
-/// The exit code for an error of an engine in this process.
-fn exit_code_of(code: ErrorCode) -> u8 {
-    match code {
+/// The exit code for the status of a response whose code does not determine it.
+fn exit_code_of_status(status: u16) -> u8 {
+    match status {
+        401 | 403 => 5,
+        404 => 6,
+        429 | 503 => 9,
+        400..500 => 7,
+        _ => 1,
+    }
+}
+
+/// The exit code for an error code, the same for an engine in this process and for a server.
+fn exit_code_of(code: ErrorCode) -> Option<u8> {
+    let exit_code = match code {
         ErrorCode::StoreLocked
         | ErrorCode::StoreNewer
         | ErrorCode::StoreCorrupt
@@ -149,8 +158,10 @@ fn exit_code_of(code: ErrorCode) -> u8 {
         | ErrorCode::RpcNotOpen
         | ErrorCode::SchemaMismatch
         | ErrorCode::WrongState => 7,
-        _ => 1,
-    }
+        ErrorCode::TooBusy | ErrorCode::ShuttingDown => 9,
+        _ => return None,
+    };
+    Some(exit_code)
 }
 
 /// Returns the code of the first error in the chain that has one.

@@ -18,10 +18,12 @@ pub(crate) fn similar<'a>(
         .map(|(_, it)| it)
 }
 
-/// A candidate that contains the typed word is better than any that only resembles it, and the
+/// A candidate with a word that begins as typed is better than any that only resembles it, and the
 /// shortest one is the best. A candidate that begins the typed word is good enough.
 fn score(typed: &str, candidate: &str) -> f64 {
-    if typed.chars().count() >= PART_CHARS_MIN && candidate.contains(typed) {
+    let mut places = candidate.match_indices(typed);
+    let is_part = places.any(|(at, _)| is_word_start(candidate, at));
+    if typed.chars().count() >= PART_CHARS_MIN && is_part {
         return 1.0 + 1.0 / candidate.len() as f64;
     }
     let rest = typed.strip_prefix(candidate);
@@ -29,6 +31,11 @@ fn score(typed: &str, candidate: &str) -> f64 {
         return SIMILARITY_MIN;
     }
     normalized_damerau_levenshtein(typed, candidate)
+}
+
+fn is_word_start(text: &str, at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    !before.ends_with(char::is_alphanumeric)
 }
 
 #[cfg(test)]
@@ -54,5 +61,6 @@ mod tests {
             similar("fail", ["rollback_failed", "failed"]),
             Some("failed")
         );
+        assert_eq!(similar("port", ["import_bytes_max"]), None);
     }
 }

@@ -143,6 +143,18 @@ mod tests {
     }
 
     #[test]
+    fn the_document_lists_every_bug() {
+        let document = include_str!("../../../docs/simulation.md");
+        let (_, table) = document.split_once("\n| bug | ").unwrap();
+        let rows = table.lines().skip(2).take_while(|line| !line.is_empty());
+        let documented: Vec<&str> = rows
+            .map(|row| row.split('|').nth(1).unwrap_or_default().trim())
+            .collect();
+        let bugs: Vec<&str> = Bug::ALL.iter().map(|bug| bug.as_str()).collect();
+        assert_eq!(documented, bugs);
+    }
+
+    #[test]
     fn no_bug_is_planted_by_default() {
         assert!(!Bug::ALL.iter().any(|bug| is(*bug)));
     }

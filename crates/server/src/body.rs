@@ -15,6 +15,8 @@ use crate::options::Options;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BodyLimits {
     bytes_max: usize,
+    /// The setting that has this limit of size, if one has.
+    setting: Option<&'static str>,
     timeout: Duration,
 }
 
@@ -22,15 +24,29 @@ impl BodyLimits {
     pub(crate) fn new(options: &Options) -> Self {
         Self {
             bytes_max: options.body_bytes_max,
+            setting: Some("body_bytes_max"),
+            timeout: options.body_timeout,
+        }
+    }
+
+    /// Returns the limits of imports.
+    pub(crate) fn of_imports(options: &Options) -> Self {
+        Self {
+            bytes_max: options.import_bytes_max,
+            setting: Some("import_bytes_max"),
             timeout: options.body_timeout,
         }
     }
 
     /// Lowers the limit of size.
     pub(crate) fn at_most(self, bytes_max: usize) -> Self {
-        Self {
-            bytes_max: self.bytes_max.min(bytes_max),
-            ..self
+        match self.bytes_max <= bytes_max {
+            true => self,
+            false => Self {
+                bytes_max,
+                setting: None,
+                ..self
+            },
         }
     }
 
@@ -39,7 +55,7 @@ impl BodyLimits {
         let limit = self.bytes_max;
         match tokio::time::timeout(self.timeout, to_bytes(body, limit)).await {
             Ok(Ok(bytes)) => Ok(bytes),
-            Ok(Err(error)) => Err(unreadable(&error, limit)),
+            Ok(Err(error)) => Err(unreadable(&error, limit, self.setting)),
             Err(_) => Err(Failure::uncoded(
                 StatusCode::REQUEST_TIMEOUT,
                 "the body took too long to arrive",
@@ -49,7 +65,11 @@ impl BodyLimits {
 }
 
 /// Describes why [`to_bytes`] could not read a body within a limit of size.
-pub(crate) fn unreadable(error: &axum::Error, bytes_max: usize) -> Failure {
+pub(crate) fn unreadable(
+    error: &axum::Error,
+    bytes_max: usize,
+    setting: Option<&'static str>,
+) -> Failure {
     let source = error.source();
     let mut sources = std::iter::successors(source, |&error| error.source());
     if let Some(over) = sources.find_map(|error| error.downcast_ref::<OverBudget>()) {
@@ -59,7 +79,10 @@ pub(crate) fn unreadable(error: &axum::Error, bytes_max: usize) -> Failure {
         true => Failure::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             ErrorCode::PayloadTooLarge,
-            format!("the body has more than {bytes_max} bytes"),
+            match setting {
+                Some(setting) => format!("the body has more than {bytes_max} bytes (`{setting}`)"),
+                None => format!("the body has more than {bytes_max} bytes"),
+            },
         ),
         false => Failure::invalid(format!("the body is malformed: {error}")),
     }

@@ -123,7 +123,8 @@ impl Account {
         let mut callers = self.budget.callers();
         let count = callers.entry(self.caller.clone()).or_default();
         // The reader of a body rejects one that is too large by itself.
-        if *count > 0 && *count + bytes > self.max {
+        let others = *count - self.bytes.load(Ordering::Relaxed);
+        if others > 0 && *count + bytes > self.max {
             return Err(OverBudget::OfCaller);
         }
         *count += bytes;
@@ -152,8 +153,10 @@ impl Account {
         Ok(())
     }
 
+    /// Returns the permits for further bytes. No body takes more permits than there are.
     fn permits_for(&self, bytes: usize) -> u32 {
-        u32::try_from(bytes.min(self.budget.max)).unwrap_or(u32::MAX)
+        let left = self.budget.max - self.permits.load(Ordering::Relaxed);
+        u32::try_from(bytes.min(left)).unwrap_or(u32::MAX)
     }
 }
 

@@ -12,7 +12,8 @@ use tower_http::compression::predicate::{And, Predicate as _, SizeAbove};
 /// Compression does not pay off for shorter responses.
 const BYTES_MIN: u16 = 1024;
 
-/// Extension of responses to anyone. Compressing them would cost more memory than sending them.
+/// Marks responses of public routes, which are not compressed. Compressing them would cost more memory
+/// than sending them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Uncompressed;
 

@@ -32,6 +32,9 @@ pub struct Options {
     /// The maximum size of a worker's request body in bytes. One request may contain the results of
     /// many steps.
     pub worker_body_bytes_max: usize,
+    /// The maximum size of an imported journal in bytes. Imports count separately, up to the size of
+    /// one.
+    pub import_bytes_max: usize,
     /// The maximum size of all request bodies in memory, at least that of one. A key may use half of
     /// it, and a token as much as one body. Those of workers count separately, up to the size of
     /// one.
@@ -74,6 +77,7 @@ impl Default for Options {
             sse_lifetime: Duration::from_secs(60),
             body_bytes_max: 10 * 1024 * 1024,
             worker_body_bytes_max: 256 * 1024 * 1024,
+            import_bytes_max: 256 * 1024 * 1024,
             requests_bytes_max: 64 * 1024 * 1024,
             responses_bytes_max: 256 * 1024 * 1024,
             body_timeout: Duration::from_secs(60),

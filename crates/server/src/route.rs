@@ -21,6 +21,8 @@ pub(crate) struct Endpoint {
     /// Names and descriptions of the request headers.
     pub(crate) headers: Vec<(&'static str, &'static str)>,
     pub(crate) request: Option<RequestDoc>,
+    /// Whether the body is a journal, which may be larger than other bodies.
+    pub(crate) is_import: bool,
     pub(crate) responses: Vec<ResponseDoc>,
 }
 
@@ -114,6 +116,7 @@ impl<S: Clone + Send + Sync + 'static> Route<S> {
             parameters: &[],
             headers: Vec::new(),
             request: None,
+            is_import: false,
             responses: Vec::new(),
         };
         Self { endpoint, handler }
@@ -151,6 +154,12 @@ impl<S: Clone + Send + Sync + 'static> Route<S> {
             content: Content::anything(media_type),
             required: false,
         });
+        self
+    }
+
+    /// Counts the request body apart from those of other routes.
+    pub(crate) fn imports(mut self) -> Self {
+        self.endpoint.is_import = true;
         self
     }
 

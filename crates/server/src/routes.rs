@@ -49,6 +49,7 @@ pub(crate) fn build(services: &Services, table: Vec<Route>) -> Router {
         let metrics = services.metrics.route(&endpoint.method, endpoint.path);
         let budgets = match endpoint.requires.is_for_workers() {
             true => services.worker_budgets.clone(),
+            false if endpoint.is_import => services.import_budgets.clone(),
             false => services.budgets.clone(),
         };
         let admit = from_fn_with_state(gate, admit);
@@ -77,22 +78,52 @@ pub(crate) async fn all_routes() -> Vec<Route> {
 mod tests {
     use std::collections::BTreeSet;
 
+    use everstep_protocol::access::Scope;
+
     use super::*;
+    use crate::auth::{Requirement, RunAction};
 
     const PROTOCOL: &str = include_str!("../../../PROTOCOL.md");
 
+    /// Returns what a route needs, in the words of the document.
+    fn needs(requires: Requirement) -> String {
+        let all = |scopes: &[Scope]| {
+            let scopes: Vec<String> = scopes.iter().map(|it| format!("`{it}`")).collect();
+            scopes.join(" and ")
+        };
+        match requires {
+            Requirement::Public => "nothing".to_owned(),
+            Requirement::Scopes(scopes) => all(scopes),
+            Requirement::Unlimited(scopes) => format!("{}, without limits", all(scopes)),
+            Requirement::Stream => "by the stream".to_owned(),
+            Requirement::Run(action) => {
+                let token = match action {
+                    RunAction::Read | RunAction::Send | RunAction::Answer => ", or a run token",
+                    RunAction::ReadInFull => ", or a run token with the view `full`",
+                    RunAction::ReadRecords | RunAction::Operate | RunAction::Fork => "",
+                };
+                all(action.scopes()) + token
+            }
+        }
+    }
+
+    // B856
     #[tokio::test]
-    async fn the_protocol_document_lists_exactly_the_routes() {
+    async fn the_protocol_document_lists_exactly_the_routes_with_what_they_need() {
         let (_, section) = PROTOCOL.split_once("\n## 5. Requests\n").unwrap();
         let (section, _) = section.split_once("\n## ").unwrap();
         let documented = section.lines().filter_map(|line| {
-            let mut cells = line.strip_prefix("| `")?.split('`');
-            Some(format!("{} {}", cells.next()?, cells.nth(1)?))
+            let cells: Vec<&str> = line.strip_prefix("| `")?.split(" | ").collect();
+            let (method, path) = (cells[0].trim_matches('`'), cells[1].trim_matches('`'));
+            Some(format!("{method} {path} | {}", cells[2]))
         });
         let documented: BTreeSet<String> = documented.collect();
         let routes = all_routes().await;
         let endpoints = routes.iter().map(|route| &route.endpoint);
-        let routes = endpoints.map(|endpoint| format!("{} {}", endpoint.method, endpoint.path));
+        let routes = endpoints.map(|endpoint| {
+            let needs = needs(endpoint.requires);
+            format!("{} {} | {needs}", endpoint.method, endpoint.path)
+        });
         assert_eq!(documented, routes.collect());
     }
 }

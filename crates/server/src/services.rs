@@ -31,6 +31,8 @@ pub(crate) struct Services {
     pub(crate) budgets: Budgets,
     /// Separate, so that clients cannot keep workers from appending.
     pub(crate) worker_budgets: Budgets,
+    /// Separate, because one journal may be larger than all other bodies together.
+    pub(crate) import_budgets: Budgets,
     pub(crate) keys: KeyRoutes,
     pub(crate) streams: StreamRoutes,
     pub(crate) workers: WorkerRoutes,
@@ -76,6 +78,7 @@ impl Services {
             metrics: Arc::new(Metrics::new(engine)),
             budgets: budgets(options.requests_bytes_max, options.body_bytes_max),
             worker_budgets: budgets(options.worker_body_bytes_max, options.worker_body_bytes_max),
+            import_budgets: budgets(options.import_bytes_max, options.import_bytes_max),
             keys: KeyRoutes {
                 engine: engine.clone(),
                 identities: identities.clone(),
@@ -99,6 +102,7 @@ impl Services {
                 body_limits,
                 read_turns,
                 shape_size: ShapeSize::default(),
+                import_limits: BodyLimits::of_imports(options),
             },
         }
     }

@@ -18,6 +18,7 @@ use everstep_store_testkit::sample::{
     stream_row, timer,
 };
 
+use crate::directory::format::FORMAT;
 use crate::encoding::keys;
 use crate::encoding::page::{self, Page};
 use crate::encoding::values;
@@ -190,6 +191,14 @@ fn fields(source: &str, kind: &str) -> String {
         })
     });
     fields.collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn the_document_names_the_version_of_directories() {
+    for text in ["the directory (4)", "`everstep store, format 4`"] {
+        let text = text.replace('4', &FORMAT.to_string());
+        assert!(DOCUMENT.contains(&text), "{text}");
+    }
 }
 
 #[test]

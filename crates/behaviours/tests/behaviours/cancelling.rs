@@ -190,7 +190,7 @@ fn a_paused_run_can_be_cancelled() {
     });
 }
 
-// B155, B172
+// B155, B172, B174
 #[test]
 fn a_cancellation_survives_a_crash() {
     for_each_store(async |store| {

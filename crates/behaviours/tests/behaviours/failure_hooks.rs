@@ -83,7 +83,7 @@ fn a_failure_outside_a_step_is_reported_as_a_failed_run() {
     });
 }
 
-// B46
+// B46, B858
 #[test]
 fn a_panicking_hook_has_no_effect_and_receives_the_next_failure() {
     for_each_store(async |store| {

@@ -45,6 +45,7 @@ mod messages;
 mod namesakes;
 mod nodes;
 mod not_durable;
+mod observers;
 mod outbox;
 mod passes;
 mod pausing;

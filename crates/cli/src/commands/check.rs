@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::arguments::GlobalOptions;
 use crate::exit::Exit;
 use crate::hosting::data_directory;
-use crate::output::Output;
+use crate::output::{Output, shell_word};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,8 +47,9 @@ fn as_text(report: &CheckReport, place: &str) -> String {
         return format!("{place} is intact: {} streams", report.streams);
     }
     format!(
-        "{}\n{place} is damaged. Copy it, and then recover what can be read: everstep salvage --data {place} --to DIR",
-        lines(&report.damage)
+        "{}\n{place} is damaged. Copy it, and then recover what can be read: everstep salvage --data {} --to DIR",
+        lines(&report.damage),
+        shell_word(place)
     )
 }
 

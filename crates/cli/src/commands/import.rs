@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
@@ -20,6 +21,9 @@ Examples:
   everstep import order-7@2 < order-7@2.jsonl     a later generation, after the ones before it
 
 A run that has not ended continues on the new server. End the old server first, or both continue it.";
+
+/// How long the server may take to receive and store a large journal.
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -45,6 +49,7 @@ pub(crate) async fn run(arguments: &Import, context: &Context) -> anyhow::Result
     };
     let path = format!("workflows/{}/journal", segment(&arguments.run));
     let call = Call::new(Method::PUT, path).bytes("application/x-ndjson", journal);
+    let call = call.timeout(TIMEOUT);
     let answer: ControlAnswer = context.server.send(call).await?.json()?;
     context.out.result(&answer, &answer.message)
 }

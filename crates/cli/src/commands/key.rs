@@ -78,11 +78,11 @@ struct NewKey {
     /// Workflow whose runs the key reaches, and that a worker with this key may execute; may be repeated
     #[arg(long = "workflow", value_name = "WORKFLOW")]
     workflows: Vec<String>,
-    /// How the IDs of the runs begin that the key reaches; may be repeated
-    #[arg(long, value_name = "BEGINNING")]
+    /// Prefix of the run IDs that the key can access; may be repeated
+    #[arg(long, value_name = "PREFIX")]
     runs: Vec<String>,
-    /// How the paths of the streams begin that the key reaches; may be repeated
-    #[arg(long, value_name = "BEGINNING")]
+    /// Prefix of the stream paths that the key can access; may be repeated
+    #[arg(long, value_name = "PREFIX")]
     streams: Vec<String>,
     /// Further workflow whose runs the worker's runs may start, await and send events to; may be
     /// repeated
@@ -211,8 +211,8 @@ fn print_list(out: &Output, keys: &[KeyView]) -> anyhow::Result<Exit> {
 
 /// Names what a key is limited to.
 fn reached(key: &KeyView) -> String {
-    let beginnings = key.runs.iter().chain(&key.streams);
-    let beginnings = beginnings.map(|beginning| format!("{beginning}*"));
-    let named: Vec<String> = key.workflows.iter().cloned().chain(beginnings).collect();
+    let prefixes = key.runs.iter().chain(&key.streams);
+    let prefixes = prefixes.map(|prefix| format!("{prefix}*"));
+    let named: Vec<String> = key.workflows.iter().cloned().chain(prefixes).collect();
     named.join(",")
 }

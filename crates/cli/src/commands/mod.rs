@@ -27,5 +27,6 @@ pub(crate) mod stream;
 pub(crate) mod tail;
 pub(crate) mod timeline;
 pub(crate) mod token;
+pub(crate) mod unknown_workflow;
 pub(crate) mod why;
 pub(crate) mod workflows;

@@ -24,8 +24,8 @@ impl TimelinePages {
         }
     }
 
-    /// Returns the next lines. `None` if there are none at this time. With `is_patient`, it waits until a
-    /// lost connection is there again.
+    /// Returns the next lines. `None` if there are none at this time. With `is_patient`, it
+    /// reconnects and retries.
     pub(super) async fn next(
         &mut self,
         context: &Context,

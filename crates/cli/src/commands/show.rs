@@ -276,3 +276,33 @@ fn suggested_command(context: &Context, run: &RunView, wait: &WaitView) -> Optio
         WaitKind::Child | WaitKind::Sleep | WaitKind::Retry => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use everstep_model::Name;
+
+    use super::*;
+
+    // B559
+    #[test]
+    fn every_wait_names_its_location() {
+        let now: Timestamp = SystemTime::now().into();
+        for (kind, expected) in [
+            (WaitKind::Event, "event `name` in `scope/op:1`"),
+            (WaitKind::Rpc, "an answer to `name` in `scope/op:1`"),
+            (WaitKind::Child, "child `name` in `scope/op:1`"),
+            (WaitKind::Sleep, "the end of sleep `scope/op:1`, due now"),
+            (WaitKind::Retry, "the next attempt of `scope/op:1`, due now"),
+        ] {
+            let is_timed = matches!(kind, WaitKind::Sleep | WaitKind::Retry);
+            let wait = WaitView {
+                kind,
+                name: Name::new("name").unwrap(),
+                id: "scope/op:1".to_owned(),
+                since: None,
+                deadline: is_timed.then_some(now),
+            };
+            assert_eq!(describe_wait(&wait, now), expected);
+        }
+    }
+}

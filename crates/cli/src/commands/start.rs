@@ -7,6 +7,7 @@ use everstep_protocol::workflow::{StartAnswer, StartRequest};
 
 use super::show::print_end;
 use super::start_batch;
+use super::unknown_workflow;
 use crate::arguments::{JsonArgument, values};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -30,7 +31,8 @@ pub(crate) struct Start {
     /// ID of the run [default: random]
     #[arg(long, value_parser = values::run_id)]
     id: Option<String>,
-    /// Idempotency key: all starts of this workflow with the same key refer to one run
+    /// Idempotency key: all starts of this workflow with the same key refer to one run; with --batch,
+    /// line 7 has the key `KEY:7` if it has no `id`
     #[arg(long, value_name = "KEY")]
     idempotency_key: Option<String>,
     /// Tag to find the run by; may be repeated
@@ -44,7 +46,7 @@ pub(crate) struct Start {
     strict: bool,
     /// Start a run for each line of this file, or of stdin if it is `-`; a line is a JSON object with
     /// `input` and optionally `id`
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["payload", "file", "id", "idempotency_key", "wait"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["payload", "file", "id", "wait"])]
     batch: Option<PathBuf>,
     /// Wait for the run to end and print its result
     #[arg(long)]
@@ -59,9 +61,15 @@ pub(crate) async fn run(arguments: &Start, context: &Context) -> anyhow::Result<
     request.deadline = arguments.deadline.clone();
     request.strict = arguments.strict;
     if let Some(file) = &arguments.batch {
-        return start_batch::run(file, &request, context).await;
+        return start_batch::run(file, request, context).await;
     }
-    let started: StartAnswer = context.server.post("workflows", &request).await?;
+    let started = context.server.post("workflows", &request).await;
+    let started: StartAnswer = match started {
+        Ok(started) => started,
+        Err(error) => {
+            return Err(unknown_workflow::explain(error, &request.workflow, context).await);
+        }
+    };
     if arguments.wait {
         // Now, because the connection may be lost while the command waits.
         let did = if started.created { "started" } else { "exists" };

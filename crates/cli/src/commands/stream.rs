@@ -108,8 +108,8 @@ async fn create(create: &Create, context: &Context) -> anyhow::Result<Exit> {
     let mut call = Call::new(Method::PUT, path(&create.stream));
     call = call.header(header::CONTENT_TYPE, &create.content_type);
     if let Some(ttl) = &create.ttl {
-        let seconds = everstep_model::parse_duration(ttl)?.as_secs();
-        call = call.header(TTL, &seconds.to_string());
+        let ttl = everstep_model::parse_duration(ttl)?;
+        call = call.header(TTL, &whole_seconds(ttl).to_string());
     }
     let answer = context.server.send(call).await?;
     let is_new = answer.status == StatusCode::CREATED;
@@ -118,6 +118,11 @@ async fn create(create: &Create, context: &Context) -> anyhow::Result<Exit> {
     let value =
         json!({"stream": stream, "created": is_new, "nextOffset": answer.header(NEXT_OFFSET)});
     context.out.result(&value, &format!("{stream} {done}"))
+}
+
+/// Rounds up, because a lifetime of 0 s has ended already.
+fn whole_seconds(duration: Duration) -> u64 {
+    duration.as_secs() + u64::from(duration.subsec_nanos() > 0)
 }
 
 async fn append(append: &Append, context: &Context) -> anyhow::Result<Exit> {
@@ -221,4 +226,17 @@ fn print(answer: &Answer, context: &Context) -> anyhow::Result<()> {
 fn is_json(content_type: &str) -> bool {
     let essence = content_type.split(';').next().unwrap_or_default();
     essence.trim().eq_ignore_ascii_case(JSON)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // B853
+    #[test]
+    fn a_lifetime_is_rounded_up_to_whole_seconds() {
+        for (millis, seconds) in [(500, 1), (1_000, 1), (1_001, 2), (86_400_000, 86_400)] {
+            assert_eq!(whole_seconds(Duration::from_millis(millis)), seconds);
+        }
+    }
 }

@@ -41,8 +41,8 @@ pub(crate) struct Token {
     /// Path of a stream that the token gives access to, instead of a run
     #[arg(long, value_name = "PATH", conflicts_with_all = ["run", "stream_prefix"])]
     stream: Option<String>,
-    /// How the paths of the streams begin that the token gives access to, instead of a run
-    #[arg(long, value_name = "BEGINNING", conflicts_with = "run")]
+    /// Prefix of the stream paths that the token gives access to, instead of a run
+    #[arg(long, value_name = "PREFIX", conflicts_with = "run")]
     stream_prefix: Option<String>,
     /// What the token allows for streams: read, append or both, separated by a comma [default: read]
     #[arg(

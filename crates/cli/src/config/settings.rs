@@ -117,6 +117,7 @@ settings! {
     sse_lifetime: Duration = "1m", "maximum duration of a server-sent event stream";
     body_bytes_max: Count = "10485760", "maximum size of a request body";
     worker_body_bytes_max: Count = "268435456", "maximum size of the body of a worker's request";
+    import_bytes_max: Count = "268435456", "maximum size of an imported journal as JSON lines";
     requests_bytes_max: Count = "67108864", "maximum size of all request bodies in memory";
     responses_bytes_max: Count = "268435456", "maximum size of all large responses that are not sent yet";
     body_timeout: Duration = "1m", "maximum duration of receiving a request body";

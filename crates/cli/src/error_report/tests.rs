@@ -79,7 +79,7 @@ fn requests_about_keys_report_the_same_as_over_http() {
 #[test]
 fn invalid_content_has_the_exit_code_of_a_refused_request() {
     for code in [ErrorCode::Undecodable, ErrorCode::InvalidRequest] {
-        assert_eq!(exit_code_of(code), 7, "{code}");
+        assert_eq!(exit_code_of(code), Some(7), "{code}");
     }
 }
 
@@ -94,7 +94,16 @@ fn an_unusable_store_has_its_own_exit_code() {
 
 #[test]
 fn http_statuses_map_to_exit_codes() {
-    for (status, expected) in [(401, 5), (403, 5), (404, 6), (409, 7), (422, 7), (503, 1)] {
+    for (status, expected) in [
+        (401, 5),
+        (403, 5),
+        (404, 6),
+        (409, 7),
+        (422, 7),
+        (429, 9),
+        (500, 1),
+        (503, 9),
+    ] {
         let problem = Problem::new(status, "No", "no");
         let error = Error::from(CallError::Problem(problem)).context("the request failed");
         assert_eq!(exit_code(&error, code_of(&error)), expected, "{status}");
@@ -107,6 +116,24 @@ fn http_statuses_map_to_exit_codes() {
     let address = "http://localhost".to_owned();
     let unreachable = CallError::Transport(TransportError::ConnectionRefused { address });
     assert_eq!(exit_code(&Error::from(unreachable), None), 4);
+}
+
+// B855
+#[test]
+fn requests_to_repeat_later_have_the_same_exit_code_with_any_status() {
+    for (status, code, expected) in [
+        (429, ErrorCode::TooBusy, 9),
+        (503, ErrorCode::TooBusy, 9),
+        (503, ErrorCode::ShuttingDown, 9),
+        (503, ErrorCode::StoreFull, 3),
+        (507, ErrorCode::StoreFull, 3),
+    ] {
+        let problem = Problem::new(status, "No", "no").coded(code);
+        let error = Error::from(CallError::Problem(problem));
+        assert_eq!(exit_code(&error, code_of(&error)), expected, "{code}");
+    }
+    let in_process = Error::from(KeyError::Failed(Unavailable::ShuttingDown.into()));
+    assert_eq!(exit_code(&in_process, code_of(&in_process)), 9);
 }
 
 #[test]

@@ -11,7 +11,7 @@ pub(crate) fn server_options(config: &Config) -> anyhow::Result<Options> {
     let mut options = Options::default();
     copy_settings!(config to options,
         duration: long_poll_timeout, wait_max, worker_time_to_live, sse_lifetime, body_timeout, token_lifetime_max;
-        parsed: worker_queue_max, body_bytes_max, worker_body_bytes_max, requests_bytes_max, responses_bytes_max, chunk_bytes, waiting_max;
+        parsed: worker_queue_max, body_bytes_max, worker_body_bytes_max, import_bytes_max, requests_bytes_max, responses_bytes_max, chunk_bytes, waiting_max;
     );
     options.failure_webhooks = failure_webhooks(config)?;
     options.public_url = config.text("public_url").map(str::to_owned);

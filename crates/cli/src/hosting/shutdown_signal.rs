@@ -11,7 +11,7 @@ use crate::exit::Exit;
 pub(crate) const SHUTTING_DOWN: &str =
     "shutting down; unfinished runs continue after the next start";
 
-/// The line that says so in JSON.
+/// The shutdown notice as JSON.
 pub(crate) fn shutting_down() -> serde_json::Value {
     serde_json::json!({"shuttingDown": true})
 }

@@ -12,6 +12,7 @@ use everstep_store_postgres::{Options, PostgresBus, PostgresStore};
 
 use crate::arguments::GlobalOptions;
 use crate::config::{Config, without_password};
+use crate::output::shell_word;
 use crate::usage_error::UsageError;
 
 /// A store cannot be opened.
@@ -117,7 +118,7 @@ impl StorageConfig {
                 store: open_directory(&path)?,
                 bus: None,
                 description: path.display().to_string(),
-                flags: format!("--data {}", path.display()),
+                flags: format!("--data {}", shell_word(&path.to_string_lossy())),
             }),
             Self::Database(database) => {
                 let DatabaseConfig {
@@ -137,7 +138,11 @@ impl StorageConfig {
                 Ok(Storage {
                     store: Arc::new(store),
                     bus: Some(Arc::new(PostgresBus::open(bus)?)),
-                    flags: format!("--store '{url}' --namespace {namespace}"),
+                    flags: format!(
+                        "--store {} --namespace {}",
+                        shell_word(&url),
+                        shell_word(&namespace)
+                    ),
                     description,
                 })
             }

@@ -348,3 +348,76 @@ fn a_batch_starts_a_run_for_each_line_and_names_the_refused_ones() {
         "{invalid:?}"
     );
 }
+
+// B854
+#[test]
+fn a_similar_workflow_is_suggested() {
+    let server = server();
+    let refused = server.run(&["start", "helo", ADA]);
+    assert_eq!(refused.status.code(), Some(6));
+    let said = stderr(&refused);
+    assert!(said.contains("[unknown_workflow]"), "{said}");
+    assert!(said.contains("Did you mean `hello`?"), "{said}");
+    let refused = stderr(&server.run(&["start", "nothing", ADA]));
+    assert!(!refused.contains("Did you mean"), "{refused}");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("orders.jsonl");
+    std::fs::write(&file, greetings(&["Ada".to_owned()])).unwrap();
+    let refused = server.run(&["start", "helo", "--batch", file.to_str().unwrap()]);
+    let said = stderr(&refused);
+    assert!(said.contains("Did you mean `hello`?"), "{said}");
+}
+
+// B832
+#[test]
+fn an_input_that_does_not_match_is_explained_with_an_example() {
+    let server = server();
+    let refused = server.run(&["start", "hello", "{}"]);
+    assert_eq!(refused.status.code(), Some(7));
+    let said = "error: the input of workflow `hello` does not match its schema: the value has no field \
+                `name`; an example is {\"name\":\"text\"} [schema_mismatch]\n";
+    assert!(stderr(&refused).starts_with(said), "{}", stderr(&refused));
+}
+
+/// A batch of one line per name, without ids.
+fn greetings(names: &[String]) -> String {
+    let lines = names
+        .iter()
+        .map(|name| format!("{{\"input\":{{\"name\":\"{name}\"}}}}\n"));
+    lines.collect()
+}
+
+// B850
+#[test]
+fn a_batch_of_more_than_10_mib_is_sent_in_several_requests() {
+    let server = server();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("large.jsonl");
+    std::fs::write(&file, greetings(&vec!["x".repeat(900_000); 13])).unwrap();
+    let batch = ["start", "hello", "--batch", file.to_str().unwrap()];
+    assert_eq!(server.output(&batch).matches(" started\n").count(), 13);
+}
+
+// B850
+#[test]
+fn a_batch_that_stops_prints_what_it_did_and_can_be_repeated() {
+    let server = server();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("two requests.jsonl");
+    // The first 1,000 lines are one request, and the server refuses the second one as a whole.
+    let mut lines = greetings(&["Ada".to_owned(), "Bob".to_owned()]);
+    lines += &"{\"id\":\"..\"}\n".repeat(998);
+    lines += &format!("{{\"input\":{}1{}}}\n", "[".repeat(500), "]".repeat(500));
+    std::fs::write(&file, lines).unwrap();
+    let batch = ["start", "hello", "--batch", file.to_str().unwrap()];
+    let stopped = server.run(&batch);
+    assert_eq!(stopped.status.code(), Some(7), "{}", stderr(&stopped));
+    assert_eq!(stdout(&stopped).matches(" started\n").count(), 2);
+    let said = stderr(&stopped);
+    assert!(said.contains("the batch stopped at line 1001; "), "{said}");
+    let (_, key) = said.split_once("`--idempotency-key ").unwrap();
+    let (key, _) = key.split_once('`').unwrap();
+    let again = server.run(&[&batch[..], &["--idempotency-key", key]].concat());
+    assert_eq!(stdout(&again).matches(" already exists ").count(), 2);
+    assert_eq!(server.output(&["list", "--json"]).lines().count(), 2);
+}

@@ -58,7 +58,7 @@ fn a_failed_rollback_is_repeated_and_completes() {
     assert_eq!(ended["steps"][0]["status"], "undone");
 }
 
-// B630
+// B630, B831
 #[test]
 fn a_step_in_flight_is_skipped_edited_or_failed() {
     let (mut server, _worker) = server_and_worker();
@@ -87,10 +87,12 @@ fn a_step_in_flight_is_skipped_edited_or_failed() {
             (&json!("completed"), &result)
         );
     }
-    start_endless(&mut server, "d");
-    server.output(&["fail", "d", "--step", "work:0", "--reason", "no"]);
-    let ended = end_of(&server, "d", 8);
-    assert_eq!(ended["error"]["message"], "no");
+    for (run, step) in [("d", "work:0"), ("e", "work")] {
+        start_endless(&mut server, run);
+        server.output(&["fail", run, "--step", step, "--reason", "no"]);
+        let ended = end_of(&server, run, 8);
+        assert_eq!(ended["error"]["message"], "no");
+    }
 }
 
 // B630
@@ -104,7 +106,7 @@ fn edit_needs_a_result() {
     assert!(said.contains("JSON") && said.contains("--file"), "{said}");
 }
 
-// B630
+// B614, B630
 #[test]
 fn a_run_is_restarted_or_forked_from_a_step_with_another_result() {
     let (server, _worker) = server_and_worker();

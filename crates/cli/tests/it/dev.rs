@@ -184,6 +184,33 @@ fn a_port_in_use_is_rejected_with_a_suggestion() {
 }
 
 // B555
+#[cfg(unix)]
+#[test]
+fn a_directory_without_permission_is_refused_with_a_remedy() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let closed = folder.path().join("closed");
+    std::fs::create_dir(&closed).unwrap();
+    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o500)).unwrap();
+    // The superuser can write everywhere. A path below a file is closed to every user.
+    let data = match std::fs::write(closed.join("probe"), "x") {
+        Ok(()) => closed.join("probe/data"),
+        Err(_) => closed.join("data"),
+    };
+    let refused = crate::everstep(&["dev", "--port", "0", "--data", data.to_str().unwrap()]);
+    assert_eq!(refused.status.code(), Some(3), "{}", stderr(&refused));
+    let said = stderr(&refused);
+    for part in [
+        "[store_unavailable]",
+        "Name another directory with --data",
+        "give this user permission",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}
+
+// B555
 #[test]
 fn a_directory_that_cannot_be_a_store_has_a_remedy() {
     let directory = tempfile::tempdir().unwrap();

@@ -27,7 +27,7 @@ fn damaged(data: &str) {
 fn a_damaged_store_is_checked_and_salvaged_and_the_new_one_is_served() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let (data, new) = (path("data"), path("new"));
+    let (data, new) = (path("my data"), path("new"));
     damaged(&data);
     let checked = everstep(&["check", "--data", &data]);
     assert_eq!(checked.status.code(), Some(3), "{}", stderr(&checked));
@@ -36,6 +36,9 @@ fn a_damaged_store_is_checked_and_salvaged_and_the_new_one_is_served() {
         said.contains("0.jnl") && said.contains("everstep salvage"),
         "{said}"
     );
+    // B852
+    let suggested = format!("everstep salvage --data '{data}' --to DIR");
+    assert!(said.contains(&suggested), "{said}");
     let served = everstep(&["serve", "--listen", "127.0.0.1:0", "--data", &data]);
     assert_eq!(served.status.code(), Some(3));
     assert!(stderr(&served).contains("everstep salvage"));

@@ -59,15 +59,16 @@ fn keys_in_a_store_have_the_exit_codes_of_keys_on_a_server() {
     }
 }
 
+// B852
 #[test]
 fn without_a_key_it_does_not_start_and_explains_how_to_create_one() {
     let directory = tempfile::tempdir().unwrap();
-    let data = directory.path().join("data");
+    let data = directory.path().join("my data");
     let data = data.to_str().unwrap();
     let output = everstep(&["serve", "--listen", "127.0.0.1:0", "--data", data]);
     assert_eq!(output.status.code(), Some(2));
     let said = stderr(&output);
-    let remedy = format!("everstep key create ops --scope admin --data {data}");
+    let remedy = format!("everstep key create ops --scope admin --data '{data}'");
     assert!(said.contains(&remedy), "{said}");
 }
 

@@ -103,6 +103,32 @@ fn the_collector_of_the_environment_receives_every_trace() {
     check(&collector, &server, "shop");
 }
 
+// B858
+#[test]
+fn a_collector_that_hangs_up_does_not_affect_runs() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    let (sender, calls) = mpsc::channel();
+    std::thread::spawn(move || {
+        for connection in listener.incoming() {
+            drop(connection);
+            let _ = sender.send(());
+        }
+    });
+    let arguments = [
+        "dev",
+        "--port",
+        "0",
+        "--memory",
+        "--otlp-endpoint",
+        &endpoint,
+    ];
+    let server = Server::start(&arguments);
+    server.output(&["start", "hello", ADA, "--id", "first", "--wait"]);
+    calls.recv_timeout(TIMEOUT).unwrap();
+    server.output(&["start", "hello", ADA, "--id", "second", "--wait"]);
+}
+
 #[test]
 fn the_collector_of_the_file_receives_traces() {
     let collector = Collector::open();

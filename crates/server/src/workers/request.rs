@@ -67,7 +67,9 @@ impl<T: DeserializeOwned> FromRequest<WorkerRoutes> for JsonBody<T> {
         let whole = std::pin::pin!(to_bytes(body, max));
         let bytes = match select(whole, timeout).await {
             Either::Left((Ok(bytes), _)) => bytes,
-            Either::Left((Err(error), _)) => return Err(unreadable(&error, max)),
+            Either::Left((Err(error), _)) => {
+                return Err(unreadable(&error, max, Some("worker_body_bytes_max")));
+            }
             Either::Right(_) => {
                 let failure = Failure::invalid("the body did not arrive in time");
                 return Err(failure.with_status(StatusCode::REQUEST_TIMEOUT));

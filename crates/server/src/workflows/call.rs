@@ -33,6 +33,8 @@ pub(crate) struct WorkflowRoutes {
     pub(crate) body_limits: BodyLimits,
     pub(crate) read_turns: Arc<ReadTurns>,
     pub(crate) shape_size: ShapeSize,
+    /// The limits of a body that is a journal to import.
+    pub(crate) import_limits: BodyLimits,
 }
 
 /// A request of the workflow API.
@@ -57,6 +59,17 @@ impl FromRequest<WorkflowRoutes> for Call {
     type Rejection = Failure;
 
     async fn from_request(request: Request, routes: &WorkflowRoutes) -> Result<Self, Failure> {
+        Self::read(request, routes, routes.body_limits).await
+    }
+}
+
+impl Call {
+    /// Reads a request whose body has these limits.
+    pub(super) async fn read(
+        request: Request,
+        routes: &WorkflowRoutes,
+        limits: BodyLimits,
+    ) -> Result<Self, Failure> {
         let (mut parts, body) = request.into_parts();
         let inner = parts.uri.path().to_owned();
         let original = parts.extensions.get::<OriginalUri>();
@@ -83,12 +96,10 @@ impl FromRequest<WorkflowRoutes> for Call {
             caller,
             by,
             generation,
-            body: routes.body_limits.read(body).await?,
+            body: limits.read(body).await?,
         })
     }
-}
 
-impl Call {
     pub(crate) fn engine(&self) -> &Engine {
         &self.routes.engine
     }

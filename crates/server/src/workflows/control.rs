@@ -9,6 +9,7 @@ use everstep_protocol::workflow::{
     RestartRequest, SkipRequest,
 };
 use futures_util::future::BoxFuture;
+use serde::de::DeserializeOwned;
 
 use super::call::Call;
 use super::{control_message, operation};
@@ -20,20 +21,26 @@ pub(crate) const DELETE_PARAMETERS: &[Parameter] = parameters! {
     "reason": Text, "The reason, for the journal of a run that is terminated first.";
 };
 
+/// Returns the request of a verb, which is in the body. Verbs have no query.
+fn read<T: DeserializeOwned>(call: &Call) -> Result<T, Failure> {
+    call.parameters(&[])?;
+    call.request()
+}
+
 type Responding = BoxFuture<'static, Result<Response, Failure>>;
 
 /// Returns the handler of a verb whose request has no other fields than the reason.
 pub(crate) fn plain(control: Control) -> impl Fn(Call) -> Responding + Clone {
     move |call| {
         Box::pin(async move {
-            let request: ControlRequest = call.request()?;
+            let request: ControlRequest = read(&call)?;
             apply(&call, control, request.reason).await
         })
     }
 }
 
 pub(crate) async fn cancel(call: Call) -> Result<Response, Failure> {
-    let request: CancelRequest = call.request()?;
+    let request: CancelRequest = read(&call)?;
     let rollback = request.rollback;
     apply(&call, Control::Cancel { rollback }, request.reason).await
 }
@@ -51,7 +58,7 @@ async fn apply(call: &Call, control: Control, reason: Option<String>) -> Result<
 }
 
 pub(crate) async fn restart(call: Call) -> Result<Response, Failure> {
-    let request: RestartRequest = call.request()?;
+    let request: RestartRequest = read(&call)?;
     let origin = call.origin(request.reason.clone());
     let run = call.run()?;
     let (from, edited) = match (request.from, request.result) {
@@ -69,7 +76,7 @@ pub(crate) async fn restart(call: Call) -> Result<Response, Failure> {
 }
 
 pub(crate) async fn fork(call: Call) -> Result<Response, Failure> {
-    let request: ForkRequest = call.request()?;
+    let request: ForkRequest = read(&call)?;
     let run = call.run()?;
     let at = match &request.from {
         Some(from) => Some(operation::find(&call, &run, from).await?),
@@ -89,17 +96,17 @@ pub(crate) async fn fork(call: Call) -> Result<Response, Failure> {
 }
 
 pub(crate) async fn skip_step(call: Call) -> Result<Response, Failure> {
-    let request: SkipRequest = call.request()?;
+    let request: SkipRequest = read(&call)?;
     settle(&call, Settlement::Skip(request.result), request.reason).await
 }
 
 pub(crate) async fn edit_step(call: Call) -> Result<Response, Failure> {
-    let request: EditRequest = call.request()?;
+    let request: EditRequest = read(&call)?;
     settle(&call, Settlement::Edit(request.result), request.reason).await
 }
 
 pub(crate) async fn fail_operation(call: Call) -> Result<Response, Failure> {
-    let request: ControlRequest = call.request()?;
+    let request: ControlRequest = read(&call)?;
     let message = request.reason.as_deref();
     let message = message.unwrap_or("an operator made it fail").to_owned();
     settle(&call, Settlement::Fail(message), request.reason).await

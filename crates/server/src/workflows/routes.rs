@@ -69,6 +69,7 @@ fn runs() -> Vec<Route<WorkflowRoutes>> {
         Route::put("/workflows/{id}/journal", ADMIN_OF_ALL, import::import)
             .summary("Import a run with an exported journal. A run that has not ended continues")
             .accepts_any(bulk::JSON_LINES)
+            .imports()
             .returns::<ControlAnswer>(201, "The run was created."),
         Route::post("/bulk", OPERATE_SOME, bulk::bulk)
             .summary("Apply one verb to many runs")

@@ -152,6 +152,60 @@ async fn a_malformed_body_is_not_called_too_large() {
     }
 }
 
+/// A body of this size that arrives in two parts. The shares of callers apply from the second one on.
+fn in_two_parts(bytes: usize) -> Body {
+    let parts = [60, bytes - 60].map(|bytes| Ok::<_, std::io::Error>("x".repeat(bytes)));
+    Body::from_stream(stream::iter(parts))
+}
+
+// B857
+#[tokio::test]
+async fn a_body_over_the_limit_is_too_large_although_the_memory_for_bodies_is_as_small() {
+    let mut options = open();
+    options.worker_body_bytes_max = 100;
+    let app = server(options).await;
+    for (bytes, status) in [(100, 400), (101, 413)] {
+        let answer = send(&app, "POST", "/v1/workers", &[JSON], in_two_parts(bytes)).await;
+        assert_eq!(answer.status, status, "{bytes}");
+    }
+}
+
+// B851
+#[tokio::test]
+async fn a_journal_may_be_larger_than_all_other_bodies() {
+    let mut options = open();
+    options.body_bytes_max = 8;
+    options.requests_bytes_max = 8;
+    options.import_bytes_max = 100;
+    let app = server(options).await;
+    let lines = ("Content-Type", "application/x-ndjson");
+    for (bytes, status) in [(100, 400), (101, 413)] {
+        let address = "/workflows/r/journal";
+        let answer = send(&app, "PUT", address, &[lines], in_two_parts(bytes)).await;
+        assert_eq!(answer.status, status, "{bytes}");
+    }
+}
+
+// B851
+#[tokio::test]
+async fn the_refusal_of_a_large_body_names_the_setting() {
+    let mut options = open();
+    options.body_bytes_max = 8;
+    options.worker_body_bytes_max = 8;
+    options.import_bytes_max = 8;
+    let app = server(options).await;
+    for (method, address, setting) in [
+        ("POST", "/workflows", "`body_bytes_max`"),
+        ("POST", "/v1/workers", "`worker_body_bytes_max`"),
+        ("PUT", "/workflows/r/journal", "`import_bytes_max`"),
+    ] {
+        let answer = send(&app, method, address, &[JSON], "123456789").await;
+        assert_eq!(answer.json()["code"], "payload_too_large", "{address}");
+        let detail = answer.json()["detail"].to_string();
+        assert!(detail.contains(setting), "{detail}");
+    }
+}
+
 #[tokio::test]
 async fn json_responses_end_with_a_newline() {
     let app = server(open()).await;

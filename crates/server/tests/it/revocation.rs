@@ -1,12 +1,15 @@
 //! Open responses end when the key or the token of their request ends.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use everstep::{AnyEvent, Ctx, Engine, Payload, Result, Workflows};
+use everstep::testing::{VirtualRuntime, virtual_time};
+use everstep::{AnyEvent, Ctx, Engine, EngineBuilder, Payload, Result, Workflows};
 use everstep_model::RunStatus;
 use everstep_protocol::access::{CreateKey, CreatedKey, Scope};
 use everstep_server::{Keys, Options, router};
+use everstep_store::MemoryStore;
 use futures_util::future::join_all;
 use serde_json::json;
 
@@ -26,8 +29,12 @@ struct Site {
 
 /// Starts a server on which open requests would last an hour.
 async fn site() -> Site {
+    site_on(Engine::in_memory()).await
+}
+
+async fn site_on(engine: EngineBuilder) -> Site {
     const LONG: Duration = Duration::from_secs(3_600);
-    let engine = Engine::in_memory().workflows(Workflows::new().function("patient", patient));
+    let engine = engine.workflows(Workflows::new().function("patient", patient));
     let engine = engine.start().await.unwrap();
     let run = engine.start_by_name("patient", Payload::null());
     let run = run.id("r").await.unwrap();
@@ -85,9 +92,18 @@ impl Site {
 const JOURNAL: &str = "/v1/stream/workflows/r";
 
 // B443
-#[tokio::test]
-async fn revoking_a_key_ends_its_open_requests_and_those_of_its_tokens() {
-    let site = site().await;
+#[test]
+fn revoking_a_key_ends_its_open_requests_and_those_of_its_tokens() {
+    virtual_time(async {
+        let runtime = Arc::new(VirtualRuntime::new(1));
+        let store = MemoryStore::new(runtime.clone());
+        let site = site_on(Engine::on_store(Arc::new(store)).runtime(runtime)).await;
+        revoke_a_key(site).await;
+    });
+}
+
+/// Revokes a key with open requests, which end within a second.
+async fn revoke_a_key(site: Site) {
     let key = site.backend.key.as_str();
     let of_run = site
         .token("/tokens", json!({"run": "r", "view": "full"}))
@@ -110,7 +126,13 @@ async fn revoking_a_key_ends_its_open_requests_and_those_of_its_tokens() {
         let keys = Keys::of(&site.engine);
         assert!(keys.revoke(&site.backend.view.id).await.unwrap());
     };
+    let began = tokio::time::Instant::now();
     let responses = site.open_until(&requests, revoke).await;
+    assert!(
+        began.elapsed() <= Duration::from_secs(1),
+        "{:?}",
+        began.elapsed()
+    );
     for ((_, path), response) in requests.iter().zip(&responses) {
         match path.contains("live=sse") {
             // Its head was sent before.

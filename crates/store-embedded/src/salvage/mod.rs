@@ -143,7 +143,7 @@ impl Newest {
         }
     }
 
-    /// Returns whether this is the newest version of a row, the first time it is asked.
+    /// Returns whether this is the newest version of a row, on the first call for this row.
     fn take(&mut self, table: u64, row: &Row) -> bool {
         match self.0.entry((table, row.key.clone())) {
             Entry::Occupied(newest) if newest.get().0 == row.seqno => newest.remove().1,

@@ -76,7 +76,7 @@ impl OldVersions {
         }
     }
 
-    /// Keeps a part. A second reference to it would keep it for ever.
+    /// Skips parts already kept: a duplicate reference would leak the part.
     fn keep<T: Send + Sync + 'static>(&mut self, part: Arc<T>) {
         if self
             .kept

@@ -38,6 +38,8 @@ const TRACE: HeaderName = HeaderName::from_static("traceparent");
 const CURSOR: &str = "everstep-cursor";
 /// The number of runs in one bulk request. Its progress is reported when it is answered.
 const BULK_RUNS: usize = 100;
+/// How long the server may take to receive and store an imported journal.
+const IMPORT_TIMEOUT: Duration = Duration::from_secs(300);
 /// The header with the name of the actor, for servers that do not identify callers by keys.
 const ACTOR: HeaderName = HeaderName::from_static("everstep-actor");
 
@@ -333,7 +335,7 @@ impl Port for HttpPort {
                 lines.push_str(&line.map_err(of_call)?);
                 lines.push('\n');
             }
-            let call = Call::new(Method::PUT, at(&run) + "/journal");
+            let call = Call::new(Method::PUT, at(&run) + "/journal").timeout(IMPORT_TIMEOUT);
             self.perform(call.bytes("application/x-ndjson", lines), None)
                 .await
         })

@@ -1,10 +1,11 @@
 //! Control of one run.
 
 use everstep::secs;
+use everstep_server::{Options, router};
 use serde_json::json;
 
 use super::support::{assert_rejected, served};
-use crate::support::send;
+use crate::support::{JSON, engine_on, send, store};
 
 #[test]
 fn pause_resume_and_cancel_report_their_outcome() {
@@ -151,7 +152,7 @@ fn cancelling_undoes_completed_steps_by_default() {
     });
 }
 
-// B630, B631
+// B183, B630, B631
 #[test]
 fn a_step_is_skipped_edited_or_failed_by_its_location() {
     served(async |served| {
@@ -215,6 +216,38 @@ fn an_operation_is_named_without_its_scope_and_counter_if_that_is_unique() {
             .post("/workflows/b/fork", r#"{"id":"c","from":"way"}"#)
             .await;
         assert_eq!(fork.json()["id"], "c", "{fork:?}");
+    });
+}
+
+// B183
+#[tokio::test]
+async fn a_step_is_not_settled_without_a_key() {
+    let app = router(engine_on(&store()).await, Options::default());
+    for verb in ["skip", "edit", "fail"] {
+        let address = format!("/workflows/s/steps/work:0/{verb}");
+        let answer = send(&app, "POST", &address, &[JSON], "{}").await;
+        assert_rejected(&answer, 401, "unauthenticated");
+    }
+}
+
+// B183, B859
+#[test]
+fn an_invalid_body_or_query_of_a_skip_changes_nothing() {
+    served(async |served| {
+        served.start("slow", "s", "null").await;
+        served.test.advance(secs(1)).await;
+        let skip = "/workflows/s/steps/work/skip";
+        for (query, body) in [
+            ("", "{"),
+            ("", "1"),
+            ("", r#"{"result":1,"rollback":true}"#),
+            ("", r#"{"reason":1}"#),
+            ("?result=1", ""),
+        ] {
+            let answer = served.post(&format!("{skip}{query}"), body).await;
+            assert_rejected(&answer, 400, "invalid_request");
+        }
+        assert_eq!(served.post(skip, "").await.status, 200);
     });
 }
 
