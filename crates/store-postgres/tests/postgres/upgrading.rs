@@ -128,7 +128,7 @@ fn an_upgrade_while_a_node_runs_ends_its_commits_and_leases() {
         let sql = installation.sql().await;
         let refusing = "CREATE OR REPLACE FUNCTION renew_lease_4(clock bigint, this_node bigint, ttl bigint) \
             RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''upgraded'' USING ERRCODE = ''ES004''; END'";
-        let renamed = ["append_batch", "plain_batch", "commit_batch"]
+        let renamed = ["append_step", "append_batch", "plain_batch", "commit_batch"]
             .map(|name| format!("ALTER FUNCTION {name}_4 RENAME TO {name}_5"));
         let upgrade = format!("{};{refusing}", renamed.join(";"));
         sql.batch_execute(&upgrade).await.unwrap();
@@ -137,7 +137,7 @@ fn an_upgrade_while_a_node_runs_ends_its_commits_and_leases() {
         // Functions that are missing although the format is the same are damage.
         let missing = store.commit(std::slice::from_ref(&step)).await.unwrap_err();
         assert_eq!(missing.code(), ErrorCode::StoreCorrupt, "{missing}");
-        assert!(missing.to_string().contains("append_batch_4"), "{missing}");
+        assert!(missing.to_string().contains("append_step_4"), "{missing}");
         sql.batch_execute("UPDATE meta SET format = 5")
             .await
             .unwrap();
