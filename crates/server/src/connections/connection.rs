@@ -24,6 +24,11 @@ const HEAD_BYTES_MIN: usize = 8 * 1024;
 /// How an HTTP/2 connection begins, and no request of HTTP/1.1.
 const HTTP2_BEGINNING: &[u8] = b"PRI";
 
+/// The bytes of a response that the kernel buffers beyond those that it has sent. By default it buffers
+/// megabytes for each client that does not read.
+#[cfg(target_os = "linux")]
+const UNSENT_BYTES_MAX: u32 = 64 * 1024;
+
 /// Extension of requests that arrived over TLS.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Secured;
@@ -62,6 +67,8 @@ impl Connection {
 
     async fn serve(&mut self, socket: TcpStream) {
         let _ = socket.set_nodelay(true);
+        #[cfg(target_os = "linux")]
+        let _ = socket2::SockRef::from(&socket).set_tcp_notsent_lowat(UNSENT_BYTES_MAX);
         // Until the client sends something, a connection has neither buffers nor TLS.
         let mut beginning = [0; HTTP2_BEGINNING.len()];
         let timeout = self.connections.head_timeout;
