@@ -78,6 +78,7 @@ pub(crate) fn all() -> impl IntoIterator<Item = Attack> {
         "token: event streams" Known attacks::event_streams;
         "token: unread responses" Known attacks::unread_streams;
         "key: unfinished bodies" Known attacks::unfinished_bodies;
+        "key: lists without a result" Known attacks::lists;
     }
 }
 

@@ -152,3 +152,19 @@ pub(crate) async fn unfinished_bodies(victim: Arc<Victim>) {
     let head = post.header("Content-Length", "9999999").bytes();
     keep_open(victim.address, &[head, vec![b'x'; 100_000]].concat()).await;
 }
+
+/// Lists runs that an index by type, status or tag does not find.
+pub(crate) async fn lists(victim: Arc<Victim>) {
+    let path = "/workflows?createdBefore=2000-01-01T00:00:00Z";
+    let get = Request::new("GET", path).key(&victim.key);
+    let mut pace = at_most(REQUESTS);
+    loop {
+        let Ok(socket) = connect(victim.address).await else {
+            continue;
+        };
+        let mut http = Http::over(socket);
+        while http.send(&get).await.is_ok() {
+            pace.tick().await;
+        }
+    }
+}

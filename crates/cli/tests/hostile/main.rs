@@ -70,6 +70,7 @@ fn run(rounds: usize) {
     let target = Target::start();
     let (mut report, mut is_small) = (Report::default(), true);
     runtime.block_on(async {
+        target.start_runs().await;
         let mut client = WellBehaved::connect(&target).await;
         client.measure(MEASURE).await;
         let victim = Victim::of(&target).await;

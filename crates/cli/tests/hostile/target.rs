@@ -11,6 +11,10 @@ use crate::client::{Http, Request};
 
 /// A large message, which tokens may read.
 const LARGE: usize = 1_000_000;
+/// Completed runs in the store, for lists.
+const RUNS: usize = 20_000;
+/// Runs started with one request.
+const BATCH: usize = 1_000;
 
 pub(crate) struct Target {
     server: Child,
@@ -77,6 +81,19 @@ impl Target {
         let minted = minted.unwrap();
         let json: serde_json::Value = serde_json::from_slice(&minted.body).unwrap();
         json["token"].as_str().unwrap().to_owned()
+    }
+
+    /// Fills the store with runs.
+    pub(crate) async fn start_runs(&self) {
+        let mut http = Http::connect(self.address).await.unwrap();
+        for _ in 0..RUNS / BATCH {
+            let runs = vec![json!({"type": "hello", "input": {"name": "Ada"}}); BATCH];
+            let start = Request::new("POST", "/batch").key(&self.key);
+            let body = json!({ "runs": runs }).to_string();
+            let started = http.send(&start.body("application/json", &body)).await;
+            let started = started.unwrap();
+            assert_eq!(started.status, 200, "{started:?}");
+        }
     }
 
     pub(crate) fn memory_mib(&self) -> u64 {
