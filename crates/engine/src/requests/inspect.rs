@@ -96,7 +96,9 @@ impl Requests {
         visit: impl FnMut(Entry) -> ControlFlow<()>,
     ) -> Result<RunRow, ReadError> {
         let (head, row) = self.parts.node.find_any(run, generation).await?;
-        self.parts.node.visit_journal(head.number, visit).await?;
+        let node = &self.parts.node;
+        node.visit_journal(head.number, RecordNumber(0), visit)
+            .await?;
         Ok(row)
     }
 

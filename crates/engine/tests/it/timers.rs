@@ -102,7 +102,7 @@ async fn lateness(store_error_millis: i64, refuses: bool) -> Duration {
     let run = engine.start(start).await.unwrap().run;
     tokio::time::advance(Duration::from_secs(1)).await;
     runtime.set_clock_error(SET_BACK_MILLIS);
-    let mut records = engine.records(&run, RecordNumber(0)).await.unwrap();
+    let mut records = engine.records(&run, None, RecordNumber(0)).await.unwrap();
     while let Some(entry) = records.next().await.unwrap() {
         if matches!(entry.record.body, Body::DeadlinePassed(_)) {
             break;
