@@ -36,7 +36,7 @@ pub fn fork(journal: &[Entry], reason: ForkReason, plan: &ForkPlan) -> Result<Fo
     };
     compacted::name_gone_iterations(journal, &mut kept);
     let later = later_events(&plan.extent, reason);
-    events::keep(journal, later, &plan.source, &mut kept);
+    events::keep(journal, later, plan, &mut kept);
     compacted::keep_time_order(journal, &mut kept);
     let inherited = created.forked_from.as_ref().and_then(|from| from.keys_of);
     let keys_of = keeps_keys.then(|| inherited.unwrap_or(plan.source.1));

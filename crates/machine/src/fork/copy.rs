@@ -85,7 +85,6 @@ fn rewrite_references(body: &mut Body, numbers: &Numbers, plan: &ForkPlan) {
     let (run, generation) = &plan.target;
     let rpc_at = |location: &Location| RpcId::of(run, *generation, location);
     match body {
-        Body::Event(record) => record.dedup_id = None,
         Body::RpcRequested(record) => record.rpc_id = rpc_at(&record.location),
         Body::RpcAnswered(record) => record.rpc_id = rpc_at(&record.location),
         Body::RpcCompleted(record) => record.rpc_id = rpc_at(&record.location),

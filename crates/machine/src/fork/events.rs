@@ -10,11 +10,12 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use everstep_model::record::{Event, Sent};
-use everstep_model::{Body, Entry, Generation, Link, Location, RecordNumber, RunId};
+use everstep_model::record::Event;
+use everstep_model::{Body, Entry, Generation, Link, Location, RecordNumber, RunId, Seed};
 
 use super::compacted;
 use super::kept::Kept;
+use super::plan::ForkPlan;
 
 /// Which events a copy keeps that arrived after its last operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,23 +30,17 @@ pub(super) enum LaterEvents {
 }
 
 /// Where an event of a run to itself was sent.
-enum Origin {
-    /// The number of its `sent` record.
-    Sent(RecordNumber),
-    /// Its location; a loop has dropped the record.
-    Dropped(Location),
+struct Origin {
+    location: Location,
+    /// The number of the `sent` record. `None` if a loop has dropped it.
+    sent: Option<RecordNumber>,
 }
 
-/// Adds later events to the records of a copy, and removes events that its code sends again. The last record of each loop
-/// names the iterations that the copy does not repeat.
-pub(super) fn keep(
-    journal: &[Entry],
-    later: LaterEvents,
-    source: &(RunId, Generation),
-    kept: &mut Vec<Kept>,
-) {
+/// Adds later events to the records of a copy, and removes events that its code sends again. The last
+/// record of each loop names the iterations that the copy does not repeat.
+pub(super) fn keep(journal: &[Entry], later: LaterEvents, plan: &ForkPlan, kept: &mut Vec<Kept>) {
     let numbers: BTreeSet<RecordNumber> = kept.iter().filter_map(|kept| kept.number).collect();
-    let own = sent_to_itself(journal, source);
+    let own = sent_to_itself(journal, &plan.source);
     let taken = match later {
         LaterEvents::NotTaken => taken(journal),
         LaterEvents::None | LaterEvents::All => BTreeSet::new(),
@@ -54,8 +49,10 @@ pub(super) fn keep(
         let number = Some(entry.number);
         let is_kept = numbers.contains(&entry.number);
         let is_wanted = match own.get(&entry.number) {
-            Some(Origin::Sent(sent)) => is_kept || numbers.contains(sent),
-            Some(Origin::Dropped(location)) => compacted::is_gone(location, kept),
+            Some(origin) => match origin.sent {
+                Some(sent) => is_kept || numbers.contains(&sent),
+                None => compacted::is_gone(&origin.location, kept),
+            },
             None => is_kept || !taken.contains(&entry.number),
         };
         let index = kept.partition_point(|kept| kept.number < number);
@@ -65,6 +62,32 @@ pub(super) fn keep(
             _ => {}
         }
     }
+    rename(kept, &own, plan);
+}
+
+/// Gives the events of the run to itself the dedup ids that they would have if the copy had sent them. Other
+/// events lose theirs.
+fn rename(kept: &mut [Kept], own: &BTreeMap<RecordNumber, Origin>, plan: &ForkPlan) {
+    let (run, generation) = &plan.target;
+    for Kept { number, record } in kept {
+        if let Body::Event(event) = &mut record.body {
+            let origin = number.and_then(|number| own.get(&number));
+            let origin = origin.filter(|_| *run == plan.source.0);
+            event.dedup_id =
+                origin.map(|origin| own_id(run, *generation, &origin.location, plan.mark));
+        }
+    }
+}
+
+/// Returns the dedup id of an event of a run to itself.
+fn own_id(run: &RunId, generation: Generation, location: &Location, identity: Seed) -> String {
+    let link = Link {
+        run: run.clone(),
+        generation,
+        location: location.clone(),
+        identity: Some(identity),
+    };
+    link.sent_dedup_id(run)
 }
 
 fn events(journal: &[Entry]) -> impl DoubleEndedIterator<Item = (&Entry, &Event)> {
@@ -84,54 +107,25 @@ fn taken(journal: &[Entry]) -> BTreeSet<RecordNumber> {
 }
 
 /// Returns the events that the run sent to itself.
-///
-/// The dedup id of an event names its sender exactly. A copied event has none, so it belongs to the
-/// latest equal record that is left: a run receives its own events in the order in which it sent
-/// them, and loops drop the oldest records.
 fn sent_to_itself(
     journal: &[Entry],
     (run, generation): &(RunId, Generation),
 ) -> BTreeMap<RecordNumber, Origin> {
-    let identity = match journal.first().map(|first| &first.record.body) {
-        Some(Body::Created(created)) => Some(created.identity()),
+    let Some(Body::Created(created)) = journal.first().map(|first| &first.record.body) else {
+        return BTreeMap::new();
+    };
+    let identity = created.identity();
+    let sent = journal.iter().filter_map(|entry| match &entry.record.body {
+        Body::Sent(sent) if sent.to == *run => Some((&sent.location, entry.number)),
         _ => None,
-    };
-    let id_of = |location: &Location| {
-        let link = Link {
-            run: run.clone(),
-            generation: *generation,
-            location: location.clone(),
-            identity,
-        };
-        link.sent_dedup_id(run)
-    };
-    let mut sent: Vec<(RecordNumber, &Sent, String)> = Vec::new();
-    for entry in journal {
-        if let Body::Sent(record) = &entry.record.body
-            && record.to == *run
-        {
-            sent.push((entry.number, record, id_of(&record.location)));
-        }
-    }
-    let mut own = BTreeMap::new();
-    for (entry, event) in events(journal).rev() {
-        if event.by.as_ref() != Some(&run.as_author()) {
-            continue;
-        }
-        let belongs = |(number, sent, id): &(RecordNumber, &Sent, String)| match &event.dedup_id {
-            Some(known) => known == id,
-            None => {
-                *number < entry.number && sent.event == event.name && sent.payload == event.payload
-            }
-        };
-        let origin = match (sent.iter().rposition(belongs), &event.dedup_id) {
-            (Some(index), _) => Some(Origin::Sent(sent.remove(index).0)),
-            (None, Some(id)) => Link::sent_location(id)
-                .filter(|location| id_of(location) == *id)
-                .map(Origin::Dropped),
-            (None, None) => None,
-        };
-        own.extend(origin.map(|origin| (entry.number, origin)));
-    }
-    own
+    });
+    let sent: BTreeMap<&Location, RecordNumber> = sent.collect();
+    let own = events(journal).filter_map(|(entry, event)| {
+        let id = event.dedup_id.as_ref()?;
+        let location = Link::sent_location(id)?;
+        let is_own = *id == own_id(run, *generation, &location, identity);
+        let sent = sent.get(&location).copied();
+        is_own.then_some((entry.number, Origin { location, sent }))
+    });
+    own.collect()
 }

@@ -4,7 +4,7 @@ use everstep_model::record::{Event, ForkReason, IterationRange, LoopAdvanced, Se
 use everstep_model::{Body, Generation, Link, RecordNumber};
 
 use super::super::tests::samples::*;
-use super::super::{ForkExtent, fork};
+use super::super::{ForkExtent, ForkPlan, fork};
 use everstep_samples::*;
 
 fn sent(location: &str) -> Sent {
@@ -29,17 +29,9 @@ fn received(location: &str) -> Event {
         identity: Some(first.identity()),
     };
     Event {
-        dedup_id: Some(link.sent_dedup_id(&id("r"))),
-        ..copied_event()
-    }
-}
-
-/// The same event in a copy.
-fn copied_event() -> Event {
-    Event {
         payload: json("7"),
         by: Some("run r".to_owned()),
-        dedup_id: None,
+        dedup_id: Some(link.sent_dedup_id(&id("r"))),
         ..event("ping")
     }
 }
@@ -85,34 +77,45 @@ fn a_recovery_keeps_all_later_events_also_those_that_repeated_waits_took() {
 // B723
 #[test]
 fn an_event_of_a_run_to_itself_follows_the_record_of_sending_it() {
-    for event in [received("__sent:0"), copied_event()] {
-        let journal = Journal::created()
-            .with(started("a:0", 1))
-            .with(completed_step("a:0", 1, "1"))
-            .with(sent("__sent:0"))
-            .with(sleeping("rest:0"))
-            .with(event)
-            .with(waiting("w:0", &["ping"]))
-            .with(took("w:0", &[5]))
-            .with(completed());
-        let kept = copied(&journal, before("rest:0"));
-        assert_eq!(kept[3..], ["sent __sent:0", "event"]);
-        assert_eq!(copied(&journal, before("a:0")), ["created"]);
-    }
+    let journal = Journal::created()
+        .with(started("a:0", 1))
+        .with(completed_step("a:0", 1, "1"))
+        .with(sent("__sent:0"))
+        .with(sleeping("rest:0"))
+        .with(received("__sent:0"))
+        .with(waiting("w:0", &["ping"]))
+        .with(took("w:0", &[5]))
+        .with(completed());
+    let kept = copied(&journal, before("rest:0"));
+    assert_eq!(kept[3..], ["sent __sent:0", "event"]);
+    assert_eq!(copied(&journal, before("a:0")), ["created"]);
 }
 
 // B723
 #[test]
-fn equal_events_of_a_run_to_itself_belong_to_the_latest_records_of_sending_them() {
-    // A loop has dropped the record that sent the first one.
+fn a_copied_event_follows_the_record_of_sending_it_into_later_generations() {
     let journal = Journal::created()
-        .with(copied_event())
         .with(started("a:0", 1))
         .with(completed_step("a:0", 1, "1"))
-        .with(sent("__sent:1"))
-        .with(copied_event())
+        .with(sent("__sent:0"))
+        .with(sleeping("rest:0"))
+        .with(received("__sent:0"))
         .with(completed());
-    assert_eq!(copied(&journal, before("a:0")), ["created", "event"]);
+    let second = forked(&journal, before("rest:0")).unwrap().records;
+    let bodies = second.into_iter().map(|record| record.body);
+    let second = Journal::default().with_all(bodies).with(completed());
+    let plan = |extent| ForkPlan {
+        source: (id("r"), Generation(2)),
+        target: (id("r"), Generation(3)),
+        ..plan(extent)
+    };
+    let third = |extent| {
+        let records = fork(&second.0, ForkReason::Restart, &plan(extent));
+        lines(&records.unwrap().records)
+    };
+    assert_eq!(third(before("a:0")), ["created"]);
+    let all = third(ForkExtent::End);
+    assert_eq!(all[3..], ["sent __sent:0", "event"]);
 }
 
 // B723
@@ -141,7 +144,8 @@ fn an_event_of_another_run_or_to_another_run_is_not_the_own_one() {
     };
     let foreign = Event {
         by: Some("run other".to_owned()),
-        ..copied_event()
+        dedup_id: Some("sent:of another run".to_owned()),
+        ..received("__sent:1")
     };
     let journal = Journal::created()
         .with(started("a:0", 1))
