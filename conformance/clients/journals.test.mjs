@@ -74,7 +74,8 @@ test("hidden records do not wake a live reader, who misses nothing after them", 
   await finish(id)
   await seen
   const rows = batches.flatMap((batch) => batch.items)
-  expect(rows[0]).toMatchObject({ type: "wait", headers: { operation: "delete" } })
+  expect(rows[0]).toMatchObject({ type: "workflow", value: { status: "queued" } })
+  expect(rows[1]).toMatchObject({ type: "wait", headers: { operation: "delete" } })
   const changed = rows.find((row) => row.type === "orders")
   expect(changed).toMatchObject({ value: { stage: "approved" } })
   response.cancel()
