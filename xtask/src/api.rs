@@ -9,8 +9,11 @@ use crate::python;
 use crate::scratch::Scratch;
 use crate::served::Server;
 use crate::stage::Verdict;
+use crate::workspace;
 
 const REDOCLY: &str = "@redocly/cli@2.77.0";
+/// Turns generated values into bodies of journals.
+const SERIALIZERS: &str = "conformance/schemathesis/serializers.py";
 /// Checks of every response.
 const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,\
      response_headers_conformance,response_schema_conformance";
@@ -50,7 +53,11 @@ pub(crate) fn run() -> Result<(), Failure> {
         "--report-dir",
         &report,
     ];
-    Invocation::new(&program, &arguments).within(LIMIT).run()
+    let serializers = workspace::root().join(SERIALIZERS);
+    Invocation::new(&program, &arguments)
+        .variable("SCHEMATHESIS_HOOKS", &serializers.display().to_string())
+        .within(LIMIT)
+        .run()
 }
 
 fn lint(description: &str) -> Result<(), Failure> {
