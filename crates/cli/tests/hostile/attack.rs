@@ -62,8 +62,9 @@ macro_rules! attacks {
     };
 }
 
-pub(crate) fn all() -> impl IntoIterator<Item = Attack> {
-    attacks! {
+/// The attacks on a server without runs.
+pub(crate) fn on_empty_store() -> Vec<Attack> {
+    Vec::from(attacks! {
         "idle connections" WithoutKey attacks::idle_connections;
         "slow heads" WithoutKey attacks::slow_heads;
         "large heads" WithoutKey attacks::large_heads;
@@ -78,8 +79,14 @@ pub(crate) fn all() -> impl IntoIterator<Item = Attack> {
         "token: event streams" Known attacks::event_streams;
         "token: unread responses" Known attacks::unread_streams;
         "key: unfinished bodies" Known attacks::unfinished_bodies;
+    })
+}
+
+/// The attacks on a server with many runs.
+pub(crate) fn on_full_store() -> Vec<Attack> {
+    Vec::from(attacks! {
         "key: lists without a result" Known attacks::lists;
-    }
+    })
 }
 
 /// Limits an attacker to a rate, because it shares the processor with the server.

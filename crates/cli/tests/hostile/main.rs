@@ -67,26 +67,38 @@ fn main() -> ExitCode {
 fn run(rounds: usize) {
     target::raise_limit();
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let target = Target::start();
-    let (mut report, mut is_small) = (Report::default(), true);
-    runtime.block_on(async {
-        target.start_runs().await;
-        let mut client = WellBehaved::connect(&target).await;
-        client.measure(MEASURE).await;
-        let victim = Victim::of(&target).await;
-        let before = target.memory_mib();
-        for _ in 0..rounds {
-            for attack in attack::all() {
-                let measured = measure(&target, &victim, &mut client, attack).await;
-                let grown = measured.memory_mib.saturating_sub(before);
-                println!("{}: {grown} MiB", attack.name);
-                is_small &= attack.by != Caller::WithoutKey || grown <= GROWTH_MIB_MAX;
-                report.add(attack.name, grown, measured);
-            }
-        }
+    let mut report = Report::default();
+    let is_small = runtime.block_on(async {
+        let empty = Target::start();
+        let is_small = attack_all(&empty, &attack::on_empty_store(), rounds, &mut report).await;
+        drop(empty);
+        let full = Target::start();
+        full.start_runs().await;
+        attack_all(&full, &attack::on_full_store(), rounds, &mut report).await && is_small
     });
     println!("{report}");
     assert!(is_small, "attacks without a key cost too much memory");
+}
+
+/// Returns whether the attacks of callers without a key cost little memory.
+async fn attack_all(
+    target: &Target,
+    attacks: &[Attack],
+    rounds: usize,
+    report: &mut Report,
+) -> bool {
+    let mut client = WellBehaved::connect(target).await;
+    client.measure(MEASURE).await;
+    let victim = Victim::of(target).await;
+    let (before, mut is_small) = (target.memory_mib(), true);
+    for attack in (0..rounds).flat_map(|_| attacks) {
+        let measured = measure(target, &victim, &mut client, *attack).await;
+        let grown = measured.memory_mib.saturating_sub(before);
+        println!("{}: {grown} MiB", attack.name);
+        is_small &= attack.by != Caller::WithoutKey || grown <= GROWTH_MIB_MAX;
+        report.add(attack.name, grown, measured);
+    }
+    is_small
 }
 
 /// Measures a client alone and during an attack.
