@@ -226,12 +226,12 @@ fn control_verbs_say_what_they_did() {
     for (arguments, expected) in [
         (vec!["resume", "e"], "run `e` was resumed and is "),
         (
-            vec!["restart", "e", "--from", "file-receipt:0"],
-            "run `e` was restarted at `file-receipt:0` as generation 2 and is ",
-        ),
-        (
             vec!["fork", "e", "--id", "f", "--from", "file-receipt:0"],
             "run `f` was forked from `e` at `file-receipt:0` and is ",
+        ),
+        (
+            vec!["restart", "e", "--from", "file-receipt:0"],
+            "run `e` was restarted at `file-receipt:0` as generation 2 and is ",
         ),
     ] {
         let said = server.output(&arguments);
