@@ -323,7 +323,7 @@ async fn end_and_recover(program: Vec<Op>, moments: Vec<u16>, verbs: Vec<u8>) {
         let payload = Payload::from_value(&(200 + number)).unwrap();
         let _ = run.send_by_name(event, payload, None).await;
         let _ = run.wait_json().await;
-        // An event that the run sent at its end may still be under way to the generation that exists then.
+        // Events that the run sent at its end are delivered before the next generation exists.
         tokio::time::sleep(secs(1)).await;
         generations.push(world.journals(&run).await);
         run.recover().await.unwrap();

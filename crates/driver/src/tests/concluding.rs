@@ -204,7 +204,6 @@ fn code_that_diverges_is_parked_with_the_call_site_of_its_shell() {
     }
 }
 
-// B132
 #[test]
 fn a_child_that_completes_as_the_deadline_passes_is_undone() {
     let mut shell = Shell::of_new_run();
