@@ -2,5 +2,6 @@
 
 pub(crate) mod old_versions;
 pub(crate) mod pressure;
+pub(crate) mod reclaim;
 pub(crate) mod tables;
 pub(crate) mod view;

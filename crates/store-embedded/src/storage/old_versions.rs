@@ -2,11 +2,11 @@
 //!
 //! When a memtable is sealed, the key-value store forgets old versions: on the thread that commits, and
 //! under a lock that commits need. Freeing a memtable takes 16 ms, and deleting the files of merged
-//! tables as long again; all runs would wait. A reference to each old version is kept here, so that
-//! forgetting it frees nothing.
+//! tables as long again; all runs would wait. The thread here therefore keeps a reference to each old
+//! version, so that forgetting it frees nothing.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 use fjall::AbstractTree;
@@ -18,8 +18,12 @@ trait Part: Send {
     /// Whether nothing else refers to it.
     fn is_forgotten(&self) -> bool;
 
-    /// Equal for references to the same part.
+    /// Equal for references to the same part. Zero if there is one reference only.
     fn address(&self) -> usize;
+
+    fn is_same(&self, other: &dyn Part) -> bool {
+        self.address() != 0 && self.address() == other.address()
+    }
 }
 
 impl<T: Send + Sync> Part for Arc<T> {
@@ -45,61 +49,74 @@ impl<T: Send> Part for TableList<T> {
     }
 }
 
-#[derive(Default)]
-pub(crate) struct OldVersions {
-    kept: Vec<Box<dyn Part>>,
-    /// The number of unsorted tables of the journal when its version was kept last.
-    unsorted: usize,
-    freeing: Option<Freeing>,
+enum Message {
+    Keep(Box<dyn Part>),
+    /// Free what the key-value store has forgotten.
+    Free,
 }
 
-struct Freeing {
-    parts: Sender<Box<dyn Part>>,
-    thread: JoinHandle<()>,
-}
+/// Passes old versions to the thread. If it could not be started, they are dropped here.
+#[derive(Clone)]
+pub(crate) struct Keeper(Sender<Message>);
 
-impl OldVersions {
-    /// Keeps the tables of the journal if it has another number of unsorted tables than before: a
-    /// memtable was flushed, or tables were merged.
-    pub(crate) fn note(&mut self, tables: &Tables, unsorted: usize) {
-        if unsorted != self.unsorted {
-            self.unsorted = unsorted;
-            let version = tables.journal.tree.current_version();
-            self.kept.push(Box::new(TableList(version)));
-        }
-    }
-
-    /// Keeps the memtables, one of which is about to be sealed.
-    pub(crate) fn keep_memtables(&mut self, tables: &Tables) {
+impl Keeper {
+    /// Keeps the memtables, which are about to be sealed.
+    pub(crate) fn keep_memtables(&self, tables: &Tables) {
         for table in tables.all() {
             self.keep(table.tree.active_memtable());
         }
     }
 
-    /// Skips parts already kept: a duplicate reference would leak the part.
-    fn keep<T: Send + Sync + 'static>(&mut self, part: Arc<T>) {
-        if self
-            .kept
-            .iter()
-            .all(|kept| kept.address() != part.address())
-        {
-            self.kept.push(Box::new(part));
+    fn keep(&self, part: impl Part + 'static) {
+        let _ = self.0.send(Message::Keep(Box::new(part)));
+    }
+
+    /// Frees what the key-value store has forgotten by now.
+    pub(crate) fn free(&self) {
+        let _ = self.0.send(Message::Free);
+    }
+}
+
+pub(crate) struct OldVersions {
+    /// The number of unsorted tables of the journal when its version was kept last.
+    unsorted: usize,
+    pub(crate) keeper: Keeper,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl OldVersions {
+    pub(crate) fn new() -> Self {
+        let (messages, received) = channel();
+        let thread = std::thread::Builder::new()
+            .name("everstep-free".to_owned())
+            .spawn(move || free_forgotten(&received));
+        Self {
+            unsorted: 0,
+            keeper: Keeper(messages),
+            thread: thread.ok(),
         }
     }
 
-    /// Frees what the key-value store has forgotten, on the other thread. If it cannot be started, on
-    /// this one.
-    pub(crate) fn free(&mut self) {
-        let parts = std::mem::take(&mut self.kept).into_iter();
-        let (forgotten, kept): (Vec<_>, Vec<_>) = parts.partition(|part| part.is_forgotten());
-        self.kept = kept;
-        if self.freeing.is_none() {
-            self.freeing = Freeing::start();
+    /// Keeps the tables of the journal if it has another number of unsorted tables than before: a
+    /// memtable was flushed, or tables were merged.
+    pub(crate) fn note(&mut self, tables: &Tables, unsorted: usize) {
+        if unsorted != self.unsorted {
+            self.unsorted = unsorted;
+            self.keeper
+                .keep(TableList(tables.journal.tree.current_version()));
         }
-        if let Some(freeing) = &self.freeing {
-            for part in forgotten {
-                let _ = freeing.parts.send(part);
-            }
+    }
+}
+
+/// The body of the thread.
+fn free_forgotten(messages: &Receiver<Message>) {
+    let mut kept: Vec<Box<dyn Part>> = Vec::new();
+    for message in messages {
+        match message {
+            // A second reference to the same part would prevent that the part is freed.
+            Message::Keep(part) if kept.iter().any(|other| part.is_same(other.as_ref())) => {}
+            Message::Keep(part) => kept.push(part),
+            Message::Free => kept.retain(|part| !part.is_forgotten()),
         }
     }
 }
@@ -107,20 +124,10 @@ impl OldVersions {
 impl Drop for OldVersions {
     /// Waits, so that all files are deleted before the store is closed.
     fn drop(&mut self) {
-        if let Some(Freeing { parts, thread }) = self.freeing.take() {
-            drop(parts);
+        self.keeper = Keeper(channel().0);
+        if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
-    }
-}
-
-impl Freeing {
-    fn start() -> Option<Self> {
-        let (parts, received) = channel();
-        let thread = std::thread::Builder::new()
-            .name("everstep-free".to_owned())
-            .spawn(move || received.into_iter().for_each(drop::<Box<dyn Part>>));
-        thread.ok().map(|thread| Self { parts, thread })
     }
 }
 

@@ -1,6 +1,5 @@
 //! What is freed, and when.
 
-use std::sync::mpsc::Receiver;
 use std::thread::ThreadId;
 
 use super::*;
@@ -22,26 +21,25 @@ fn part() -> (Arc<Dropped>, Receiver<ThreadId>) {
 // B820
 #[test]
 fn an_old_version_is_freed_on_another_thread_once_it_is_forgotten() {
-    let mut old = OldVersions::default();
+    let old = OldVersions::new();
     let (memtable, dropped) = part();
-    old.keep(memtable.clone());
-    old.free();
-    old.keep(memtable.clone());
-    drop(memtable);
+    old.keeper.keep(memtable.clone());
+    old.keeper.free();
+    old.keeper.keep(memtable.clone());
     assert!(dropped.try_recv().is_err(), "it is kept");
-    old.free();
+    drop(memtable);
+    old.keeper.free();
     let thread = dropped.recv().unwrap();
     assert_ne!(thread, std::thread::current().id());
 }
 
 #[test]
 fn everything_is_freed_when_the_store_is_closed() {
-    let mut old = OldVersions::default();
+    let old = OldVersions::new();
     let (first, dropped_first) = part();
-    old.kept.push(Box::new(TableList(first)));
-    old.free();
+    old.keeper.keep(TableList(first));
     let (second, dropped_second) = part();
-    old.keep(second);
+    old.keeper.keep(second);
     drop(old);
     assert!(dropped_first.try_recv().is_ok());
     assert!(dropped_second.try_recv().is_ok());

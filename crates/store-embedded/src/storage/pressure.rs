@@ -5,11 +5,8 @@
 //! also waits here for the worker, because the waits of the key-value store never end if the worker
 //! has failed.
 
-use std::time::Duration;
-
-use fjall::PersistMode;
-
 use crate::storage::old_versions::OldVersions;
+use crate::storage::reclaim::Reclaim;
 use crate::storage::tables::Tables;
 
 /// The sealed memtables of the journal above which no more are sealed. fjall blocks writes at 4.
@@ -18,12 +15,12 @@ const SEALED_MAX: usize = 2;
 /// 30.
 const TABLES_MAX: usize = 16;
 
-const PAUSE: Duration = Duration::from_millis(1);
-
 pub(crate) struct Pressure {
     written: u64,
     /// The bytes of frames after which the journal's memtable is sealed and flushed.
     memtable_bytes: u64,
+    /// Dropped before `old_versions`, which it uses.
+    pub(super) reclaim: Reclaim,
     old_versions: OldVersions,
 }
 
@@ -32,7 +29,8 @@ impl Pressure {
         Self {
             written: 0,
             memtable_bytes,
-            old_versions: OldVersions::default(),
+            reclaim: Reclaim::default(),
+            old_versions: OldVersions::new(),
         }
     }
 
@@ -41,11 +39,17 @@ impl Pressure {
         self.written += bytes as u64;
     }
 
+    /// Counts the records that the last batch has deleted.
+    pub(crate) fn deleted(&mut self, records: usize, tables: &Tables) {
+        let keeper = &self.old_versions.keeper;
+        self.reclaim.add(records, tables, keeper);
+    }
+
     /// Waits and rotates as needed. Must be called before each write.
     pub(crate) fn relieve(&mut self, tables: &Tables) -> fjall::Result<()> {
         let mut unsorted = tables.journal.l0_table_count();
         while unsorted > TABLES_MAX {
-            pause(tables)?;
+            tables.pause()?;
             unsorted = tables.journal.l0_table_count();
         }
         self.old_versions.note(tables, unsorted);
@@ -56,19 +60,12 @@ impl Pressure {
             if self.written < 2 * self.memtable_bytes {
                 return Ok(());
             }
-            pause(tables)?;
+            tables.pause()?;
         }
-        self.old_versions.keep_memtables(tables);
+        self.old_versions.keeper.keep_memtables(tables);
         tables.journal.rotate_memtable()?;
-        self.old_versions.free();
+        self.old_versions.keeper.free();
         self.written = 0;
         Ok(())
     }
-}
-
-/// Waits for a short time, or returns an error if the worker has failed.
-fn pause(tables: &Tables) -> fjall::Result<()> {
-    tables.db.persist(PersistMode::Buffer)?;
-    std::thread::sleep(PAUSE);
-    Ok(())
 }

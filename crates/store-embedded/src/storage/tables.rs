@@ -11,24 +11,27 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use everstep_store::StoreError;
 use fjall::compaction::Leveled;
 use fjall::config::{BlockSizePolicy, CompressionPolicy};
 use fjall::{
     AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch,
-    UserKey,
+    PersistMode, UserKey,
 };
 
 use crate::failure;
 use crate::options::Options;
 
 const MIB: u64 = 1024 * 1024;
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// In the order of their creation, which determines their folders.
 pub(crate) const NAMES: [&str; 6] = ["journal", "heads", "lookups", "lists", "timers", "ready"];
 
 /// The opened key-value store.
+#[derive(Clone)]
 pub(crate) struct Tables {
     pub(crate) db: Database,
     pub(crate) journal: Keyspace,
@@ -90,6 +93,13 @@ impl Tables {
             &self.timers,
             &self.ready,
         ]
+    }
+
+    /// Waits for the background worker for a short time, or returns an error if it has failed.
+    pub(crate) fn pause(&self) -> fjall::Result<()> {
+        self.db.persist(PersistMode::Buffer)?;
+        std::thread::sleep(PAUSE);
+        Ok(())
     }
 
     pub(crate) fn check<T>(&self, result: fjall::Result<T>) -> Result<T, StoreError> {

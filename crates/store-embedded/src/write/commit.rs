@@ -24,6 +24,11 @@ pub(crate) fn commit(inner: &Inner, batch: &[Commit]) -> Result<Vec<Outcome>, St
     }
     let frames = stage.frames.values().flatten();
     let bytes = frames.map(|frame| frame.len() + ROW_OVERHEAD).sum();
+    let deleted = stage
+        .frames
+        .values()
+        .filter(|frame| frame.is_none())
+        .count();
     let (rows, due) = rows_of(&inner.tables, &mut stage);
     if !rows.is_empty() {
         writer.pressure.add(bytes);
@@ -36,6 +41,7 @@ pub(crate) fn commit(inner: &Inner, batch: &[Commit]) -> Result<Vec<Outcome>, St
                     other => other.to_string(),
                 });
             })?;
+        writer.pressure.deleted(deleted, &inner.tables);
     }
     writer.next_stream = stage.next_stream;
     writer.term = stage.term;
