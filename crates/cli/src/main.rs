@@ -25,13 +25,13 @@ use clap::Parser;
 
 use command_line::CommandLine;
 
-/// One thread allocates a record and another one frees it. The system allocator needs a lock for
-/// that. Tests that feed decoders install their own counting allocator.
+/// Tests that feed decoders install their own counting allocator.
 #[cfg(not(test))]
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: everstep_allocator::MiMalloc = everstep_allocator::MiMalloc;
 
 fn main() -> ExitCode {
+    everstep_allocator::return_freed_memory();
     completion::complete_if_requested();
     let CommandLine { global, command } = match CommandLine::try_parse() {
         Ok(parsed) => parsed,

@@ -7,9 +7,10 @@ use everstep_costs::PIECES;
 
 /// The allocator of the `everstep` binary.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: everstep_allocator::MiMalloc = everstep_allocator::MiMalloc;
 
 fn main() -> ExitCode {
+    everstep_allocator::return_freed_memory();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let parsed = match arguments.as_slice() {
         [name, times] => PIECES

@@ -9,6 +9,7 @@ use crate::manifest;
 
 /// Each crate and the crates it may depend on, lowest layer first.
 const LAYERS: &[(&str, &[&str])] = &[
+    ("allocator", &[]),
     ("behaviours", &[]),
     ("fuzz", &[]),
     ("model", &[]),
@@ -43,6 +44,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "costs",
         &[
+            "allocator",
             "everstep",
             "model",
             "store",
@@ -68,6 +70,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
+            "allocator",
             "bench",
             "demo",
             "everstep",
