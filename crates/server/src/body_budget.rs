@@ -12,9 +12,8 @@ use std::time::Duration;
 
 use axum::BoxError;
 use axum::body::{Body, Bytes, HttpBody};
-use axum::extract::{Request, State};
-use axum::http::{Method, StatusCode, header};
-use axum::middleware::Next;
+use axum::extract::Request;
+use axum::http::{StatusCode, header};
 use axum::response::Response;
 use everstep_engine::Runtime;
 use everstep_model::ErrorCode;
@@ -183,38 +182,42 @@ pub(crate) struct Budgets {
     pub(crate) runtime: Arc<dyn Runtime>,
 }
 
-/// Counts the body of a request, and that of a large response.
-pub(crate) async fn meter(
-    State(budgets): State<Budgets>,
-    request: Request,
-    next: Next,
-) -> Result<Response, Failure> {
-    let caller = request.extensions().get::<Caller>().cloned();
-    let has_no_effect = matches!(*request.method(), Method::GET | Method::HEAD);
-    let response = match request.body().is_end_stream() {
-        true => next.run(request).await,
-        false => {
-            // Lives until the response, because the handler has the bytes until then.
-            let account = Arc::new(budgets.requests.account(caller.as_ref()));
-            let request = request.map(|body| {
-                Body::new(Metered {
-                    body,
-                    account: account.clone(),
-                    runtime: budgets.runtime.clone(),
-                    waiting: None,
-                })
-            });
-            next.run(request).await
+impl Budgets {
+    /// Counts the body of a request. The bytes count until the account is dropped.
+    pub(crate) fn count_request(
+        &self,
+        caller: Option<&Caller>,
+        request: Request,
+    ) -> (Request, Option<Arc<Account>>) {
+        if request.body().is_end_stream() {
+            return (request, None);
         }
-    };
-    let bytes = response.body().size_hint().exact().unwrap_or_default();
-    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-    // A response that reports an effect must not be replaced.
-    if bytes <= SMALL_RESPONSE || !has_no_effect {
-        return Ok(response);
+        let account = Arc::new(self.requests.account(caller));
+        let request = request.map(|body| {
+            Body::new(Metered {
+                body,
+                account: account.clone(),
+                runtime: self.runtime.clone(),
+                waiting: None,
+            })
+        });
+        (request, Some(account))
     }
-    let account = Arc::new(budgets.responses.hold(caller.as_ref(), bytes)?);
-    Ok(response.map(|body| Body::new(Held { body, account })))
+
+    /// Counts the body of a large response.
+    pub(crate) fn hold_response(
+        &self,
+        caller: Option<&Caller>,
+        response: Response,
+    ) -> Result<Response, Failure> {
+        let bytes = response.body().size_hint().exact().unwrap_or_default();
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        if bytes <= SMALL_RESPONSE {
+            return Ok(response);
+        }
+        let account = Arc::new(self.responses.hold(caller, bytes)?);
+        Ok(response.map(|body| Body::new(Held { body, account })))
+    }
 }
 
 /// The body of a request whose bytes count as they arrive.

@@ -8,6 +8,7 @@
 #[cfg(test)]
 mod access_tests;
 mod actor;
+mod admission;
 mod around;
 mod auth;
 mod body;

@@ -4,13 +4,12 @@
 use std::collections::BTreeMap;
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
 use axum::routing::MethodRouter;
 use everstep_engine::Role;
 
+use crate::admission::Admission;
 use crate::around::Surround;
-use crate::auth::{Gate, admit};
-use crate::body_budget::meter;
+use crate::auth::Gate;
 use crate::failure::Failure;
 use crate::route::{Route, bind};
 use crate::services::Services;
@@ -52,9 +51,8 @@ pub(crate) fn build(services: &Services, table: Vec<Route>) -> Router {
             false if endpoint.is_import => services.import_budgets.clone(),
             false => services.budgets.clone(),
         };
-        let admit = from_fn_with_state(gate, admit);
-        let meter = from_fn_with_state(budgets, meter);
-        let handler = handler.layer((Surround(metrics), admit, meter));
+        let admission = Admission::new(gate, budgets);
+        let handler = handler.layer((Surround(metrics), admission));
         let other_methods = paths.remove(endpoint.path).unwrap_or_default();
         paths.insert(endpoint.path, other_methods.merge(handler));
     }

@@ -89,7 +89,7 @@ async fn dispatch(
             caller,
             closing: Closing::of(&parts.extensions),
         };
-        return dispatch_feed(server, method, &feed, request).await;
+        return Box::pin(dispatch_feed(server, method, &feed, request)).await;
     }
     if let Some(rest) = address.raw.strip_prefix(RESERVED) {
         let request = SubscriptionRequest {
@@ -100,7 +100,14 @@ async fn dispatch(
             limits: caller.limits().clone(),
         };
         let (subscriptions, limits) = (&server.subscriptions, server.body_limits);
-        return subscriptions::dispatch(subscriptions, request, body, limits).await;
+        // In a box like the other large futures, so that an append does not allocate space for it.
+        return Box::pin(subscriptions::dispatch(
+            subscriptions,
+            request,
+            body,
+            limits,
+        ))
+        .await;
     }
     let path = decode(&address.raw)?.into_owned();
     let request = StreamRequest {
@@ -112,7 +119,7 @@ async fn dispatch(
         closing: Closing::of(&parts.extensions),
     };
     if is_journal(&path) {
-        return journals.dispatch(method, &path, request).await;
+        return Box::pin(journals.dispatch(method, &path, request)).await;
     }
     match method {
         Method::PUT => streams::put(&server, request).await,

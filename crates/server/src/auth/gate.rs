@@ -1,12 +1,10 @@
-//! Middleware in front of each handler: identifies and authorizes the caller.
+//! The gate in front of each handler: identifies and authorizes the caller.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::RequestExt;
-use axum::extract::{Path, Request, State};
-use axum::middleware::Next;
-use axum::response::Response;
+use axum::extract::{Path, Request};
 use everstep_engine::Engine;
 
 use super::authorize::{self, Demand, RunTarget};
@@ -14,7 +12,6 @@ use super::caller::Caller;
 use super::identify::{Identities, bearer};
 use super::requirement::Requirement;
 use super::validity::Validity;
-use crate::compression::Uncompressed;
 use crate::connections::OpenConnection;
 use crate::failure::Failure;
 use crate::stream_protocol::PREFIX;
@@ -27,31 +24,22 @@ pub(crate) struct Gate {
     pub(crate) requires: Requirement,
 }
 
-/// Runs the handler if the caller may call it. Handlers find the [`Caller`] in the extensions of the
-/// request.
-pub(crate) async fn admit(
-    State(gate): State<Gate>,
-    mut request: Request,
-    next: Next,
-) -> Result<Response, Failure> {
-    let Some(caller) = gate.check(&mut request).await? else {
-        let mut response = next.run(request).await;
-        response.extensions_mut().insert(Uncompressed);
-        return Ok(response);
-    };
-    let connection = request.extensions().get::<Arc<OpenConnection>>();
-    if let Some(connection) = connection.filter(|connection| !connection.is_identified()) {
-        connection.identify(&caller.identity().unwrap_or_default());
-    }
-    let validity = gate.validity(&request, &caller);
-    request.extensions_mut().insert(caller);
-    match validity {
-        Some(validity) => validity.limit(next.run(request)).await,
-        None => Ok(next.run(request).await),
-    }
-}
-
 impl Gate {
+    /// Checks that the caller may call the handler, and puts the [`Caller`] into the extensions of the
+    /// request. Public routes have none. Returns what may end the request before its response.
+    pub(crate) async fn admit(&self, request: &mut Request) -> Result<Option<Validity>, Failure> {
+        let Some(caller) = self.check(request).await? else {
+            return Ok(None);
+        };
+        let connection = request.extensions().get::<Arc<OpenConnection>>();
+        if let Some(connection) = connection.filter(|connection| !connection.is_identified()) {
+            connection.identify(&caller.identity().unwrap_or_default());
+        }
+        let validity = self.validity(request, &caller);
+        request.extensions_mut().insert(caller);
+        Ok(validity)
+    }
+
     /// Returns the caller, or `None` for a public route.
     async fn check(&self, request: &mut Request) -> Result<Option<Caller>, Failure> {
         let demand = match self.requires {

@@ -31,7 +31,7 @@ mod validity;
 
 pub(crate) use authorize::{check_reach, unreached};
 pub use caller::Caller;
-pub(crate) use gate::{Gate, admit};
+pub(crate) use gate::Gate;
 pub(crate) use identify::Identities;
 pub use key_list::{KeyError, Keys};
 pub use limits::Limits;

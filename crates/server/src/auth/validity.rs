@@ -21,7 +21,7 @@ const CHECK_EVERY: Duration = Duration::from_millis(300);
 
 /// The key or token of a request.
 #[derive(Clone)]
-pub(super) struct Validity {
+pub(crate) struct Validity {
     pub(super) identities: Arc<Identities>,
     pub(super) engine: Engine,
     pub(super) bearer: Secret,
@@ -31,15 +31,15 @@ pub(super) struct Validity {
 
 impl Validity {
     /// Runs a handler until the key or token ends, and limits its response likewise.
-    pub(super) async fn limit(
+    pub(crate) async fn limit(
         self,
-        response: impl Future<Output = Response>,
+        response: impl Future<Output = Result<Response, Failure>>,
     ) -> Result<Response, Failure> {
         let response = {
             let response = std::pin::pin!(response);
             let ended = std::pin::pin!(self.ended());
             match select(response, ended).await {
-                Either::Left((response, _)) => response,
+                Either::Left((response, _)) => response?,
                 Either::Right((failure, _)) => return Err(failure),
             }
         };
