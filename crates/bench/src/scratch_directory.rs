@@ -1,5 +1,6 @@
 //! The directory for temporary data, removed at the end.
 
+use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -37,14 +38,17 @@ impl ScratchDirectory {
         Ok(Self { root })
     }
 
-    /// Returns an empty subdirectory. Deletes what an earlier measurement left there.
+    /// Returns an empty subdirectory that only this user can enter, as a store should be. Deletes what an earlier measurement left there.
     pub(crate) fn fresh(&self, name: &str) -> std::io::Result<PathBuf> {
         let path = self.root.path().join(name);
         match std::fs::remove_dir_all(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        std::fs::create_dir_all(&path)?;
+        let mut builder = DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&path)?;
         Ok(path)
     }
 }

@@ -28,12 +28,22 @@ const OPEN: &str = "open";
 const EXECUTING: &str = "executing";
 /// The default number of runs in flight.
 const RUNS: u64 = 10_000;
+/// The number of runs in flight in a small store.
+const SMALL: u64 = 10;
 
 pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
-    let runs = setup.runs(RUNS);
+    let small = recover(setup, SMALL)?;
+    let large = recover(setup, setup.runs(RUNS))?;
+    Ok(vec![
+        small.at_most("open", 20.0, "a small store"),
+        large.at_most("recovery", 1_000.0, "10,000 runs in flight"),
+    ])
+}
+
+fn recover(setup: &Setup<'_>, runs: u64) -> anyhow::Result<Case> {
     let directory = setup.scratch.fresh("engine")?;
     setup.stage(format!("starting {runs} runs"));
-    let mut process = WorkerProcess::spawn(setup, &directory, true)?;
+    let mut process = WorkerProcess::spawn(setup, &directory, runs, true)?;
     process.wait_for_line(EXECUTING)?;
     let mut rounds = Rounds::default();
     // Each round is one takeover. The engine parks a run after ten takeovers without progress, so
@@ -43,7 +53,7 @@ pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
         let disk = setup.measure_sync()?;
         setup.stage(format!("recovering {runs} runs"));
         let begun = Instant::now();
-        process = WorkerProcess::spawn(setup, &directory, false)?;
+        process = WorkerProcess::spawn(setup, &directory, runs, false)?;
         process.wait_for_line(OPEN)?;
         let open = begun.elapsed().as_secs_f64() * 1e3;
         process.wait_for_line(EXECUTING)?;
@@ -53,12 +63,7 @@ pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
         rounds.add_sync(&disk);
     }
     drop(process);
-    let case = rounds.into_case(format!("{runs} runs in flight"));
-    Ok(vec![case.at_most(
-        "recovery",
-        1_000.0,
-        "10,000 runs in flight",
-    )])
+    Ok(rounds.into_case(format!("{runs} runs in flight")))
 }
 
 /// A process that executes the runs. Killed when dropped.
@@ -68,10 +73,15 @@ struct WorkerProcess {
 }
 
 impl WorkerProcess {
-    fn spawn(setup: &Setup<'_>, directory: &Path, starts_runs: bool) -> anyhow::Result<Self> {
+    fn spawn(
+        setup: &Setup<'_>,
+        directory: &Path,
+        runs: u64,
+        starts_runs: bool,
+    ) -> anyhow::Result<Self> {
         let workers = setup.arguments.workers();
         let mut command = bench_process("recovery-worker", directory, workers)?;
-        command.args(["--runs", &setup.runs(RUNS).to_string()]);
+        command.args(["--runs", &runs.to_string()]);
         if starts_runs {
             command.arg("--start-runs");
         }
