@@ -92,7 +92,7 @@ pub(crate) fn open(
             next_stream,
             term,
             poisoned: None,
-            pressure: Pressure::new(options.memtable_bytes),
+            pressure: Pressure::new(&tables, options.memtable_bytes),
         }),
         tables,
         presence: Presence::of(&data).map_err(&io_failed)?,

@@ -18,7 +18,7 @@ trait Part: Send {
     /// Whether nothing else refers to it.
     fn is_forgotten(&self) -> bool;
 
-    /// Equal for references to the same part. Zero if there is one reference only.
+    /// Equal for references to the same part. Zero for parts that are never shared.
     fn address(&self) -> usize;
 
     fn is_same(&self, other: &dyn Part) -> bool {
@@ -53,6 +53,9 @@ enum Message {
     Keep(Box<dyn Part>),
     /// Free what the key-value store has forgotten.
     Free,
+    /// Free only memtables. Lists of tables are kept for the next commit, which makes the key-value
+    /// store forget them.
+    FreeMemtables,
 }
 
 /// Passes old versions to the thread. If it could not be started, they are dropped here.
@@ -69,6 +72,10 @@ impl Keeper {
 
     fn keep(&self, part: impl Part + 'static) {
         let _ = self.0.send(Message::Keep(Box::new(part)));
+    }
+
+    pub(crate) fn free_memtables(&self) {
+        let _ = self.0.send(Message::FreeMemtables);
     }
 
     /// Frees what the key-value store has forgotten by now.
@@ -113,10 +120,13 @@ fn free_forgotten(messages: &Receiver<Message>) {
     let mut kept: Vec<Box<dyn Part>> = Vec::new();
     for message in messages {
         match message {
-            // A second reference to the same part would prevent that the part is freed.
+            // A second reference to the same part would keep it from being freed.
             Message::Keep(part) if kept.iter().any(|other| part.is_same(other.as_ref())) => {}
             Message::Keep(part) => kept.push(part),
             Message::Free => kept.retain(|part| !part.is_forgotten()),
+            Message::FreeMemtables => {
+                kept.retain(|part| part.address() == 0 || !part.is_forgotten());
+            }
         }
     }
 }

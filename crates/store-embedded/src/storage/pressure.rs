@@ -25,12 +25,13 @@ pub(crate) struct Pressure {
 }
 
 impl Pressure {
-    pub(crate) fn new(memtable_bytes: u64) -> Self {
+    pub(crate) fn new(tables: &Tables, memtable_bytes: u64) -> Self {
+        let old_versions = OldVersions::new();
         Self {
             written: 0,
             memtable_bytes,
-            reclaim: Reclaim::default(),
-            old_versions: OldVersions::new(),
+            reclaim: Reclaim::opened(tables, &old_versions.keeper),
+            old_versions,
         }
     }
 
@@ -40,7 +41,7 @@ impl Pressure {
     }
 
     /// Counts the records that the last batch has deleted.
-    pub(crate) fn deleted(&mut self, records: usize, tables: &Tables) {
+    pub(crate) fn deleted(&mut self, records: u64, tables: &Tables) {
         let keeper = &self.old_versions.keeper;
         self.reclaim.add(records, tables, keeper);
     }

@@ -6,58 +6,81 @@
 //! thread of its own merges all tables once.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
+use fjall::AbstractTree;
+
+use crate::encoding::keys;
 use crate::storage::old_versions::Keeper;
 use crate::storage::tables::Tables;
 
 /// The deleted records below which merging is not worth its cost.
-const DELETED_MIN: usize = 10_000;
+const DELETED_MIN: u64 = 10_000;
 /// The size of the journal's tables above which deletions alone make the key-value store merge
 /// most of them, and a merge of everything could make writes wait.
 const BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// The size of the unflushed records above which an opened store may contain that many deletions.
+const UNFLUSHED_BYTES: u64 = 1024 * 1024;
 
-#[derive(Default)]
 pub(crate) struct Reclaim {
-    /// The records deleted since the last merge began.
-    deleted: Arc<AtomicUsize>,
+    /// The deletions since the last merge began.
+    deleted: Arc<AtomicU64>,
     /// Started when it is first needed.
     merging: Option<Merging>,
 }
 
 struct Merging {
-    /// Asks the thread whether a merge is worth its cost by now.
-    requests: Sender<()>,
+    requests: Sender<Request>,
     thread: JoinHandle<()>,
-    is_closing: Arc<AtomicBool>,
+}
+
+/// Tells the thread to check whether a merge pays off.
+enum Request {
+    /// Records were deleted.
+    Deleted,
+    /// The store was opened. Nobody has counted the deletions that are not flushed.
+    Opened,
 }
 
 impl Reclaim {
+    /// Continues where the last process that had the store open ended.
+    pub(crate) fn opened(tables: &Tables, keeper: &Keeper) -> Self {
+        let deleted = tables.journal.tree.tombstone_count();
+        let mut reclaim = Self {
+            deleted: Arc::new(AtomicU64::new(deleted)),
+            merging: None,
+        };
+        let unflushed = tables.journal.tree.active_memtable().size();
+        if deleted >= DELETED_MIN || unflushed >= UNFLUSHED_BYTES {
+            reclaim.request(Request::Opened, tables, keeper);
+        }
+        reclaim
+    }
+
     /// Counts the records that a batch has deleted.
-    pub(crate) fn add(&mut self, deleted: usize, tables: &Tables, keeper: &Keeper) {
-        if deleted == 0 {
-            return;
-        }
+    pub(crate) fn add(&mut self, deleted: u64, tables: &Tables, keeper: &Keeper) {
         let before = self.deleted.fetch_add(deleted, Ordering::Relaxed);
-        if before + deleted < DELETED_MIN {
-            return;
+        if deleted > 0 && before + deleted >= DELETED_MIN {
+            self.request(Request::Deleted, tables, keeper);
         }
+    }
+
+    fn request(&mut self, request: Request, tables: &Tables, keeper: &Keeper) {
         if self.merging.is_none() {
             self.merging = Merging::start(tables, keeper, &self.deleted);
         }
         if let Some(merging) = &self.merging {
-            let _ = merging.requests.send(());
+            let _ = merging.requests.send(request);
         }
     }
 }
 
 impl Drop for Reclaim {
-    /// Waits for the end of a merge, which takes a few seconds at most.
+    /// Waits for the merges that were requested.
     fn drop(&mut self) {
         if let Some(merging) = self.merging.take() {
-            merging.is_closing.store(true, Ordering::Relaxed);
             drop(merging.requests);
             let _ = merging.thread.join();
         }
@@ -65,16 +88,14 @@ impl Drop for Reclaim {
 }
 
 impl Merging {
-    fn start(tables: &Tables, keeper: &Keeper, deleted: &Arc<AtomicUsize>) -> Option<Self> {
+    fn start(tables: &Tables, keeper: &Keeper, deleted: &Arc<AtomicU64>) -> Option<Self> {
         let (tables, keeper, deleted) = (tables.clone(), keeper.clone(), deleted.clone());
-        let is_closing = Arc::new(AtomicBool::new(false));
-        let closing = is_closing.clone();
         let (requests, received) = channel();
         let merge = move || {
-            for () in received {
-                if is_worthwhile(deleted.load(Ordering::Relaxed), &tables) {
-                    deleted.store(0, Ordering::Relaxed);
-                    merge_all(&tables, &keeper, &closing);
+            for request in received {
+                // Not an error of the store: the rows stay where they are.
+                if let Err(error) = answer(&request, &tables, &keeper, &deleted) {
+                    tracing::warn!("the space of removed streams could not be reclaimed: {error}");
                 }
             }
         };
@@ -84,41 +105,59 @@ impl Merging {
         Some(Self {
             requests,
             thread: thread.ok()?,
-            is_closing,
         })
     }
 }
 
-fn is_worthwhile(deleted: usize, tables: &Tables) -> bool {
-    // A deletion counts as a row, beside the row that it deletes.
-    let rows = tables.journal.approximate_len();
+fn answer(
+    request: &Request,
+    tables: &Tables,
+    keeper: &Keeper,
+    deleted: &AtomicU64,
+) -> fjall::Result<()> {
+    if let Request::Opened = request {
+        keeper.keep_memtables(tables);
+        flush(tables)?;
+        deleted.fetch_max(tables.journal.tree.tombstone_count(), Ordering::Relaxed);
+    }
+    let count = deleted.load(Ordering::Relaxed);
+    if is_worthwhile(count, tables) {
+        deleted.fetch_sub(count, Ordering::Relaxed);
+        keeper.keep_memtables(tables);
+        let merged = merge(tables);
+        keeper.free_memtables();
+        return merged;
+    }
+    Ok(())
+}
+
+fn is_worthwhile(deleted: u64, tables: &Tables) -> bool {
+    // A deletion counts as a row, in addition to the row that it deletes.
+    let rows = tables.journal.approximate_len() as u64;
     deleted >= DELETED_MIN && 3 * deleted >= rows && tables.journal.disk_space() <= BYTES_MAX
 }
 
-fn merge_all(tables: &Tables, keeper: &Keeper, closing: &AtomicBool) {
-    keeper.keep_memtables(tables);
-    // Not an error of the store: the rows stay where they are.
-    if let Err(error) = try_merge_all(tables, closing) {
-        tracing::warn!("the space of removed streams could not be reclaimed: {error}");
+fn merge(tables: &Tables) -> fjall::Result<()> {
+    flush(tables)?;
+    for table in tables.all() {
+        table.major_compact()?;
     }
-    keeper.free();
+    // The key-value store deletes the files of merged tables when it seals the next memtable.
+    let page_of_no_stream = keys::page(&[], u64::MAX);
+    tables.ready.remove(page_of_no_stream)?;
+    tables.ready.rotate_memtable()?;
+    Ok(())
 }
 
-fn try_merge_all(tables: &Tables, closing: &AtomicBool) -> fjall::Result<()> {
+/// Flushes all memtables, and waits for the end of that.
+fn flush(tables: &Tables) -> fjall::Result<()> {
     for table in tables.all() {
         table.rotate_memtable()?;
     }
     for table in tables.all() {
         while table.sealed_memtable_count() > 0 {
-            if closing.load(Ordering::Relaxed) {
-                return Ok(());
-            }
             tables.pause()?;
         }
-        if closing.load(Ordering::Relaxed) {
-            return Ok(());
-        }
-        table.major_compact()?;
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
-//! What a removal leaves behind.
+//! What a removal leaves on disk.
 
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
 use everstep_model::{RunStatus, StreamNumber};
@@ -9,6 +11,9 @@ use everstep_store_testkit::{Fixture, TestClock, block_on};
 
 use super::*;
 use crate::EmbeddedStore;
+
+/// Enough records for a merge when they are deleted.
+const LARGE: usize = DELETED_MIN as usize;
 
 impl Reclaim {
     /// Waits until all requests are answered.
@@ -34,46 +39,104 @@ async fn run(f: &Fixture<EmbeddedStore>, id: &str, frames: usize) -> StreamNumbe
     stream
 }
 
-/// Returns the number of rows of the journal, with deletions that were not merged.
-async fn rows_after_removal(kept: usize, removed: usize) -> (usize, Vec<usize>) {
-    let folder = tempfile::tempdir().unwrap();
+fn open(folder: &Path) -> Fixture<EmbeddedStore> {
     let clock = Arc::new(TestClock::new());
-    let store = EmbeddedStore::open(folder.path(), clock.clone()).unwrap();
-    let f = Fixture { store, clock };
-    run(&f, "kept", kept).await;
-    let stream = run(&f, "removed", removed).await;
+    let store = EmbeddedStore::open(folder, clock.clone()).unwrap();
+    Fixture { store, clock }
+}
+
+/// Creates two runs and removes the second one.
+async fn remove(f: &Fixture<EmbeddedStore>, kept: usize, removed: usize) {
+    run(f, "kept", kept).await;
+    let stream = run(f, "removed", removed).await;
     f.accept(removal(&[stream])).await;
-    let inner = &f.store.0;
-    inner.writer.lock().unwrap().pressure.reclaim.wait();
-    let sealed = inner
-        .tables
-        .all()
-        .map(|table| table.sealed_memtable_count());
-    (inner.tables.journal.approximate_len(), sealed.to_vec())
+}
+
+fn wait(f: &Fixture<EmbeddedStore>) {
+    f.store.0.writer.lock().unwrap().pressure.reclaim.wait();
+}
+
+/// Returns the number of rows of the journal, including deletions and what they delete.
+fn rows(f: &Fixture<EmbeddedStore>) -> usize {
+    f.store.0.tables.journal.approximate_len()
+}
+
+/// Returns the bytes of all files except for the log.
+fn table_bytes(folder: &Path) -> u64 {
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let (path, kind) = entry
+            .map(|entry| (entry.path(), entry.file_type().unwrap()))
+            .unwrap();
+        bytes += match kind.is_dir() {
+            true => table_bytes(&path),
+            false if path.extension().is_some_and(|it| it == "jnl") => 0,
+            false => fs::metadata(&path).unwrap().len(),
+        };
+    }
+    bytes
 }
 
 // B807
 #[test]
 fn records_of_removed_streams_leave_the_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let f = open(folder.path());
     block_on(async {
-        let (rows, sealed) = rows_after_removal(1, DELETED_MIN).await;
-        assert_eq!(rows, 1_001);
-        assert_eq!(sealed, [0; 6]);
+        let stream = run(&f, "removed", LARGE).await;
+        flush(&f.store.0.tables).unwrap();
+        let before = table_bytes(folder.path());
+        assert!(before > 400_000, "{before}");
+        f.accept(removal(&[stream])).await;
+        wait(&f);
+        let after = table_bytes(folder.path());
+        assert!(after < before / 5, "{before} bytes before, {after} after");
     });
+}
+
+// B807
+#[test]
+fn records_that_were_removed_before_a_restart_leave_the_disk_too() {
+    for is_flushed in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        block_on(async {
+            let f = open(folder.path());
+            let first = run(&f, "first", LARGE / 2).await;
+            remove(&f, 1, LARGE / 2).await;
+            // No merge is requested, as if the process died before.
+            f.store.0.writer.lock().unwrap().pressure.reclaim.deleted = Arc::default();
+            f.accept(removal(&[first])).await;
+            if is_flushed {
+                flush(&f.store.0.tables).unwrap();
+            }
+            assert!(rows(&f) > LARGE, "nothing was merged");
+            drop(f);
+            let f = open(folder.path());
+            wait(&f);
+            assert_eq!(rows(&f), 1_001, "flushed: {is_flushed}");
+        });
+    }
 }
 
 #[test]
 fn a_few_deletions_are_not_merged() {
+    let folder = tempfile::tempdir().unwrap();
+    let f = open(folder.path());
     block_on(async {
-        let (rows, _) = rows_after_removal(1, DELETED_MIN - 2_000).await;
-        assert!(rows > 2 * (DELETED_MIN - 2_000), "{rows}");
+        let removed = LARGE - 2_000;
+        remove(&f, 1, removed).await;
+        wait(&f);
+        assert!(rows(&f) > 2 * removed);
     });
 }
 
 #[test]
 fn a_store_is_not_merged_for_a_small_part_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let f = open(folder.path());
     block_on(async {
-        let (rows, _) = rows_after_removal(2 * DELETED_MIN, DELETED_MIN).await;
-        assert!(rows > 4 * DELETED_MIN, "{rows}");
+        remove(&f, 2 * LARGE, LARGE).await;
+        wait(&f);
+        assert!(rows(&f) > 4 * LARGE);
     });
 }

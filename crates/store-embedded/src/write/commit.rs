@@ -24,11 +24,8 @@ pub(crate) fn commit(inner: &Inner, batch: &[Commit]) -> Result<Vec<Outcome>, St
     }
     let frames = stage.frames.values().flatten();
     let bytes = frames.map(|frame| frame.len() + ROW_OVERHEAD).sum();
-    let deleted = stage
-        .frames
-        .values()
-        .filter(|frame| frame.is_none())
-        .count();
+    let deleted = stage.frames.values().filter(|frame| frame.is_none());
+    let deleted = deleted.count() as u64;
     let (rows, due) = rows_of(&inner.tables, &mut stage);
     if !rows.is_empty() {
         writer.pressure.add(bytes);
