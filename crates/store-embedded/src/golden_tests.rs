@@ -103,6 +103,8 @@ fn the_document_shows_the_bytes_of_keys() {
     );
     assert_shown("tag key", &keys::page(&keys::tag("red"), page));
     assert_shown("key of all runs", &keys::page(&keys::ALL_RUNS, page));
+    let hour = keys::created_in(491_712);
+    assert_shown("key of the runs of an hour", &keys::page(&hour, page));
     let mut members = Page::default();
     for member in [7, 9, 30] {
         members.put(StreamNumber(member), true);
@@ -195,8 +197,8 @@ fn fields(source: &str, kind: &str) -> String {
 
 #[test]
 fn the_document_names_the_version_of_directories() {
-    for text in ["the directory (4)", "`everstep store, format 4`"] {
-        let text = text.replace('4', &FORMAT.to_string());
+    for text in ["the directory (5)", "`everstep store, format 5`"] {
+        let text = text.replace('5', &FORMAT.to_string());
         assert!(DOCUMENT.contains(&text), "{text}");
     }
 }

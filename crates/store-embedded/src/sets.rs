@@ -1,4 +1,5 @@
-//! Sets of streams: the lists of all runs, by workflow and status, and by tag, and the ready runs.
+//! Sets of streams: the lists of all runs, by hour of creation, by workflow and status, and by tag, and
+//! the ready runs.
 //!
 //! A set consists of pages, which are rows for 512 consecutive stream numbers each. Runs that are
 //! active at the same time have usually been created together, so a batch that creates and ends
@@ -56,6 +57,7 @@ pub(crate) fn sets_of(head: &Head) -> Vec<Set> {
     }
     if let Some(run) = head.listed() {
         sets.push(Set::List(keys::ALL_RUNS.to_vec()));
+        sets.push(Set::List(keys::created_in(keys::hour(run.created_at))));
         sets.push(Set::List(keys::status(&run.workflow, run.status)));
         sets.extend(run.tags.iter().map(|tag| Set::List(keys::tag(tag))));
     }

@@ -34,8 +34,8 @@ pub struct ListQuery {
     pub created_from: Option<Timestamp>,
     /// Exclusive.
     pub created_before: Option<Timestamp>,
-    /// The maximum number of rows. A page may have fewer or none although the list goes on: a store
-    /// compares a bounded number of runs with the filters for each page.
+    /// The maximum number of rows. A page may have fewer or none although the list goes on: a
+    /// store may compare a bounded number of runs with the filters for each page.
     pub limit: usize,
     /// Continues after this position.
     pub cursor: Option<Cursor>,

@@ -14,7 +14,7 @@ use crate::directory::permissions;
 use crate::failure;
 
 /// The format that this release writes, and the newest that it opens.
-pub(crate) const FORMAT: u32 = 4;
+pub(crate) const FORMAT: u32 = 5;
 /// The oldest format that this release opens. Formats before the current one have other sets of
 /// streams; everything else in them is valid.
 const OLDEST: u32 = 1;

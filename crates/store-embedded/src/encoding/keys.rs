@@ -29,6 +29,7 @@ const PRODUCER: u8 = b'p';
 const SHARED: u8 = b'z';
 const BY_WORKFLOW: u8 = b'w';
 const BY_TAG: u8 = b't';
+const BY_HOUR: u8 = b'c';
 /// The prefix of the list of all runs.
 pub(crate) const ALL_RUNS: [u8; 1] = [b'a'];
 
@@ -187,6 +188,29 @@ pub(crate) fn tag(tag: &str) -> Vec<u8> {
     let mut key = key(BY_TAG);
     key.varint(part.len() as u64).raw(&part);
     key.0
+}
+
+/// Returns the hour of a time, counted like the time.
+pub(crate) fn hour(time: Timestamp) -> u64 {
+    time.as_millis() / 3_600_000
+}
+
+/// Returns the prefix of the list of the runs that were created in an hour.
+pub(crate) fn created_in(hour: u64) -> Vec<u8> {
+    let mut key = key(BY_HOUR);
+    key.fixed(hour);
+    key.0
+}
+
+pub(crate) fn hour_of(key: &[u8]) -> Result<u64, Damaged> {
+    let mut input = In(key);
+    input.byte()?;
+    input.fixed()
+}
+
+/// Returns the end of the lists of all hours.
+pub(crate) fn all_hours_end() -> [u8; 1] {
+    [BY_HOUR + 1]
 }
 
 /// Returns the key and the value of a timer. The value is empty, or the location if that is too

@@ -1,13 +1,13 @@
 //! Pages of the list of runs, newest first.
 //!
 //! A tag filter scans the list of that tag. Filters by workflow and status scan the matching lists,
-//! merged by stream number. Without any of them the list of all runs is scanned. The other filters
-//! are applied to the rows found.
+//! merged by stream number, and so does a filter by time with the lists of its hours. Without any of
+//! them the list of all runs is scanned. The other filters are applied to the rows found.
 
 use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::Arc;
 
-use everstep_model::{Name, RunStatus, StreamNumber};
+use everstep_model::{Name, RunStatus, StreamNumber, Timestamp};
 use everstep_store::encoding::checked_name;
 use everstep_store::{Count, Cursor, ListPage, ListQuery, RunRow, StoreError};
 use fjall::Readable;
@@ -20,6 +20,9 @@ use crate::storage::view::View;
 /// The number of runs that a page compares with the filters, if its limit is smaller. This bounds
 /// the time for which a page occupies the calling thread.
 const COMPARED: usize = 1_000;
+/// The most hours whose lists are merged. A longer time contains runs in most of the list of all
+/// runs.
+const HOURS_MAX: usize = 10_000;
 
 pub(crate) fn page(view: &View<'_>, query: &ListQuery) -> Result<ListPage, StoreError> {
     let end = query.cursor.map_or(StreamNumber(u64::MAX), |at| at.0);
@@ -136,7 +139,8 @@ fn lists(view: &View<'_>, query: &ListQuery) -> Result<Vec<Vec<u8>>, StoreError>
         return Ok(vec![keys::tag(tag)]);
     }
     if query.workflows.is_empty() && query.statuses.is_empty() {
-        return Ok(vec![keys::ALL_RUNS.to_vec()]);
+        let hours = lists_of_hours(view, query)?;
+        return Ok(hours.unwrap_or_else(|| vec![keys::ALL_RUNS.to_vec()]));
     }
     let workflows: BTreeSet<Name> = match query.workflows.as_slice() {
         [] => all_workflows(view)?,
@@ -152,6 +156,35 @@ fn lists(view: &View<'_>, query: &ListQuery) -> Result<Vec<Vec<u8>>, StoreError>
             .map(move |status| keys::status(workflow, *status))
     };
     Ok(workflows.iter().flat_map(of_workflow).collect())
+}
+
+/// Returns the lists of all hours in the time of the query, with one seek for each. `None` if the
+/// query has no time, or one with too many hours.
+fn lists_of_hours(view: &View<'_>, query: &ListQuery) -> Result<Option<Vec<Vec<u8>>>, StoreError> {
+    if query.created_from.is_none() && query.created_before.is_none() {
+        return Ok(None);
+    }
+    let end = match query.created_before.map(Timestamp::as_millis) {
+        Some(0) => return Ok(Some(Vec::new())),
+        Some(before) => keys::created_in(keys::hour(Timestamp::from_millis(before - 1)) + 1),
+        None => keys::all_hours_end().to_vec(),
+    };
+    let mut from = keys::created_in(query.created_from.map_or(0, keys::hour));
+    let mut lists = Vec::new();
+    while from < end {
+        let mut rest = view.snapshot.range(&view.tables.lists, from..end.clone());
+        let Some(row) = rest.next() else {
+            return Ok(Some(lists));
+        };
+        if lists.len() == HOURS_MAX {
+            return Ok(None);
+        }
+        let key = view.tables.check(row.key())?;
+        let hour = view.check("a list row", keys::hour_of(&key))?;
+        lists.push(keys::created_in(hour));
+        from = keys::created_in(hour + 1);
+    }
+    Ok(Some(lists))
 }
 
 /// Returns all workflows that have runs, with one seek for each.

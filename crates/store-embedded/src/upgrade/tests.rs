@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use everstep_model::{RunStatus, StreamNumber};
+use everstep_model::{RunStatus, StreamNumber, Timestamp};
 use everstep_store::{Commit, ListQuery, Store};
 use everstep_store_testkit::sample::run_creation;
 use everstep_store_testkit::{Fixture, TestClock, block_on};
@@ -64,7 +64,11 @@ async fn read(f: &Fixture<EmbeddedStore>) -> Vec<Vec<String>> {
         tag: None,
         ..by_tag.clone()
     };
-    for query in [by_status, by_tag, by_own_tag, all] {
+    let by_time = ListQuery {
+        created_from: Some(Timestamp::default()),
+        ..all.clone()
+    };
+    for query in [by_status, by_tag, by_own_tag, all, by_time] {
         let page = f.store.list(query).await.unwrap();
         found.push(page.rows.iter().map(|row| row.id.to_string()).collect());
     }
@@ -99,14 +103,14 @@ fn assert_upgraded(mark: &str, prepare: impl FnOnce(&Fixture<EmbeddedStore>)) {
         fill(&f).await;
         let before = read(&f).await;
         let counts: Vec<usize> = before.iter().map(Vec::len).collect();
-        assert_eq!(counts, [428, 1_000, 1, 3_000, 600]);
+        assert_eq!(counts, [428, 1_000, 1, 3_000, 3_000, 600]);
         prepare(&f);
         drop(f);
         let file = folder.path().join("FORMAT");
         fs::write(&file, mark).unwrap();
         assert_eq!(read(&open(folder.path())).await, before);
         let mark = fs::read_to_string(&file).unwrap();
-        assert_eq!(mark, "everstep store, format 4\n");
+        assert_eq!(mark, "everstep store, format 5\n");
     });
 }
 
@@ -134,6 +138,17 @@ fn stores_in_formats_2_and_3_are_upgraded() {
             }
         });
     }
+}
+
+#[test]
+fn a_store_in_format_4_is_upgraded() {
+    assert_upgraded("everstep store, format 4\n", |f| {
+        let tables = &f.store.0.tables;
+        let lists = keys::created_in(0)..keys::all_hours_end().to_vec();
+        for row in tables.lists.range(lists) {
+            tables.lists.remove(row.key().unwrap()).unwrap();
+        }
+    });
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn an_interrupted_creation_starts_again() {
     let f = fixture(folder.path());
     block_on(f.create("a"));
     let mark = fs::read_to_string(folder.path().join("FORMAT")).unwrap();
-    assert_eq!(mark, "everstep store, format 4\n");
+    assert_eq!(mark, "everstep store, format 5\n");
 }
 
 #[test]

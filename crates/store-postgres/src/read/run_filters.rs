@@ -2,13 +2,17 @@
 //! share.
 //!
 //! Filters by workflow and status scan the index of exactly those, once per combination; a tag scans
-//! the index of tags; otherwise all runs are scanned. Times and beginnings of ids have no index.
+//! the index of tags; otherwise all runs are scanned, or the blocks with runs of that time.
+//! Beginnings of ids have no index.
 
 use everstep_model::RunStatus;
 use everstep_store::ListQuery;
 
 use crate::connection::argument::{Argument, arguments};
 use crate::number::{count, millis};
+
+/// The condition on the id of a row `r` of `runs`.
+const IS_OF_PREFIX: &str = "EXISTS (SELECT FROM unnest($8) prefix WHERE starts_with(r.id, prefix))";
 
 /// The arguments of every statement over runs, in this order.
 pub(crate) struct RunFilters<'q> {
@@ -68,6 +72,15 @@ impl<'q> RunFilters<'q> {
 
     /// The condition on a row `r` of `runs`, except for the tag.
     pub(crate) fn condition(&self) -> String {
+        let mut condition = self.condition_without_ids();
+        if !self.id_prefixes.is_empty() {
+            condition.push_str(" AND ");
+            condition.push_str(IS_OF_PREFIX);
+        }
+        condition
+    }
+
+    fn condition_without_ids(&self) -> String {
         let mut condition = "r.listed AND r.created_at >= $3 AND r.created_at < $4".to_owned();
         if !self.workflows.is_empty() {
             condition.push_str(" AND r.workflow = ANY ($5)");
@@ -75,17 +88,23 @@ impl<'q> RunFilters<'q> {
         if !self.statuses.is_empty() {
             condition.push_str(" AND r.status = ANY ($6)");
         }
-        if !self.id_prefixes.is_empty() {
-            condition.push_str(
-                " AND EXISTS (SELECT FROM unnest($8) prefix WHERE starts_with(r.id, prefix))",
-            );
-        }
         condition
     }
 
     /// Selects columns of the newest `$2` matching rows `r` of `runs`, in their order.
     pub(crate) fn newest(&self, schema: &str, columns: &str) -> String {
         self.scan(schema, columns, &self.condition(), "ORDER BY r.stream DESC")
+    }
+
+    /// Compares the ids of the newest `$2` rows that pass the other filters. Selects the newest `most`
+    /// matching ones, and the last of those that were compared, with their numbers from 1.
+    pub(crate) fn newest_compared(&self, schema: &str, columns: &str, most: i64) -> String {
+        let order = "ORDER BY r.stream DESC";
+        let compared = self.scan(schema, columns, &self.condition_without_ids(), order);
+        format!(
+            "SELECT r.* FROM (SELECT r.*, row_number() OVER ({order}) AS nth FROM ({compared}) r) r
+            WHERE r.nth = $2 OR {IS_OF_PREFIX} {order} LIMIT {most}"
+        )
     }
 
     /// Selects up to `$2` rows in any order that contain all matching ones unless there are more: those

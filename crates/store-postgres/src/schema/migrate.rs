@@ -20,7 +20,9 @@ const OLDEST: i32 = 3;
 const TABLES: &str = include_str!("../../sql/tables.sql");
 const UPGRADE: &str = include_str!("../../sql/upgrade.sql");
 const SETTINGS: &str = include_str!("../../sql/settings.sql");
+/// The functions, and what was added to the format.
 const FUNCTIONS: &str = concat!(
+    include_str!("../../sql/indexes.sql"),
     include_str!("../../sql/leases.sql"),
     include_str!("../../sql/writes.sql"),
     include_str!("../../sql/plain.sql"),

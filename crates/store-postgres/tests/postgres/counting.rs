@@ -16,7 +16,7 @@ const RUNS: &str = "
         'run-' || n, 'workflow-' || n % 3, '{}' FROM generate_series(1, 30000) n";
 const TAGS: &str = "INSERT INTO tags SELECT 'rare', n * 100 FROM generate_series(1, 300) n";
 
-async fn with_runs() -> (Arc<PostgresStore>, Client) {
+pub(crate) async fn with_runs() -> (Arc<PostgresStore>, Client) {
     let installation = Installation::new();
     let (store, sql) = (installation.store().await, installation.sql().await);
     let statuses = [RunStatus::Cancelled, RunStatus::Completed].map(|s| i16::from(s.code()));

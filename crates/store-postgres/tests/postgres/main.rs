@@ -14,6 +14,7 @@ mod encrypted;
 mod encrypted_server;
 mod history;
 mod idle;
+mod listing;
 mod lost_connections;
 mod opening;
 mod plain;

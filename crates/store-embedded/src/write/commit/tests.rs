@@ -112,7 +112,7 @@ fn deleted_rows_and_cleared_marks_leave_no_rows() {
         end.rows.delete.push(RowKey::Timer(timer(stream, 5, None)));
         f.accept(end).await;
         let counts: Vec<usize> = rows(&f).iter().map(Vec::len).collect();
-        assert_eq!(counts, [1, 1, 1, 2, 0, 0], "frame, head, name, lists");
+        assert_eq!(counts, [1, 1, 1, 3, 0, 0], "frame, head, name, lists");
     });
 }
 

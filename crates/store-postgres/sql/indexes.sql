@@ -1,0 +1,4 @@
+-- Indexes that format 4 did not have at first. They are added when a schema without them is opened.
+
+-- Runs are stored roughly in the order of their creation, so an index of blocks suffices, and costs almost nothing to maintain.
+CREATE INDEX IF NOT EXISTS runs_created ON runs USING brin (created_at) WITH (autosummarize = on);
