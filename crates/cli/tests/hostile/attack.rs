@@ -30,8 +30,12 @@ pub(crate) enum Caller {
 pub(crate) struct Victim {
     pub(crate) address: SocketAddr,
     pub(crate) key: String,
+    /// A key for few of the runs.
+    pub(crate) limited_key: String,
     /// A token that may read the stream `large`.
     pub(crate) token: String,
+    /// A token that may read the run `victim` and send it the event `approval`.
+    pub(crate) run_token: String,
 }
 
 type Attacking = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -78,6 +82,9 @@ pub(crate) fn on_empty_store() -> Vec<Attack> {
         "HTTP/2: bodies without a key" WithoutKey http2_attacks::bodies_without_key;
         "token: event streams" Known attacks::event_streams;
         "token: unread responses" Known attacks::unread_streams;
+        "run token: unread journals" Known attacks::unread_journals;
+        "run token: waits" Known attacks::waits;
+        "run token: large events" Known attacks::large_events;
         "key: unfinished bodies" Known attacks::unfinished_bodies;
     })
 }
@@ -110,7 +117,9 @@ impl Victim {
         Arc::new(Self {
             address: target.address,
             key: target.hostile_key.clone(),
+            limited_key: target.limited_key.clone(),
             token: target.stream_token().await,
+            run_token: target.run_token().await,
         })
     }
 }

@@ -153,17 +153,40 @@ pub(crate) async fn unfinished_bodies(victim: Arc<Victim>) {
     keep_open(victim.address, &[head, vec![b'x'; 100_000]].concat()).await;
 }
 
-/// Lists runs that an index by type, status or tag does not find.
+pub(crate) async fn unread_journals(victim: Arc<Victim>) {
+    let path = "/v1/stream/workflows/victim?offset=-1&live=sse";
+    let get = Request::new("GET", path).key(&victim.run_token);
+    keep_open(victim.address, &get.bytes()).await;
+}
+
+pub(crate) async fn waits(victim: Arc<Victim>) {
+    let get = Request::new("GET", "/workflows/victim?wait=30s").key(&victim.run_token);
+    keep_open(victim.address, &get.bytes()).await;
+}
+
+/// Sends events until the run has no room for more, and then goes on.
+pub(crate) async fn large_events(victim: Arc<Victim>) {
+    let post = Request::new("POST", "/workflows/victim/events/approval").key(&victim.run_token);
+    let reviewer = "x".repeat(200_000);
+    let event = format!(r#"{{"approved": true, "reviewer": "{reviewer}"}}"#);
+    repeat(&victim, post.body("application/json", &event), REQUESTS / 4).await;
+}
+
+/// Lists runs that no list by type, status, tag or time finds.
 pub(crate) async fn lists(victim: Arc<Victim>) {
-    let path = "/workflows?createdBefore=2000-01-01T00:00:00Z";
-    let get = Request::new("GET", path).key(&victim.key);
-    let mut pace = at_most(REQUESTS);
+    let get = Request::new("GET", "/workflows").key(&victim.limited_key);
+    repeat(&victim, get, REQUESTS).await;
+}
+
+/// Sends the same request again and again, and reads the responses.
+async fn repeat(victim: &Victim, request: Request, per_second: u32) {
+    let mut pace = at_most(per_second);
     loop {
         let Ok(socket) = connect(victim.address).await else {
             continue;
         };
         let mut http = Http::over(socket);
-        while http.send(&get).await.is_ok() {
+        while http.send(&request).await.is_ok() {
             pace.tick().await;
         }
     }

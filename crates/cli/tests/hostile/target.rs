@@ -22,8 +22,11 @@ pub(crate) struct Target {
     pub(crate) address: SocketAddr,
     /// The key of the well-behaved client.
     pub(crate) key: String,
-    /// A key of the attacker, for streams only.
+    /// A key of the attacker.
     pub(crate) hostile_key: String,
+    /// A key of the attacker that reaches no run.
+    pub(crate) limited_key: String,
+    operator_key: String,
 }
 
 fn everstep(arguments: &[&str]) -> Command {
@@ -37,9 +40,9 @@ fn everstep(arguments: &[&str]) -> Command {
     command
 }
 
-fn key(data: &str, name: &str, scopes: &str) -> String {
+fn key(data: &str, name: &str, scopes: &str, limits: &[&str]) -> String {
     let arguments = ["key", "create", name, "--scope", scopes, "--data", data];
-    let output = everstep(&arguments).output().unwrap();
+    let output = everstep(&[&arguments, limits].concat()).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
@@ -49,9 +52,11 @@ impl Target {
         let directory = tempfile::tempdir().unwrap();
         let data = directory.path().join("data");
         let data = data.to_str().unwrap();
-        let key_of = |name, scopes| key(data, name, scopes);
-        let key = key_of("good", "read,start,send");
-        let hostile_key = key_of("bad", "read,send");
+        let key_of = |name, scopes, limits| key(data, name, scopes, limits);
+        let key = key_of("good", "read,start,send", &[]);
+        let hostile_key = key_of("bad", "read,send", &[]);
+        let operator_key = key_of("operator", "operate", &[]);
+        let limited_key = key_of("limited", "read", &["--runs", "absent-"]);
         let serve = ["serve", "--listen", "127.0.0.1:0", "--data", data];
         let mut command = everstep(&[&serve[..], &["--demo", "--json"]].concat());
         let mut server = command.stdout(Stdio::piped()).spawn().unwrap();
@@ -66,6 +71,8 @@ impl Target {
             address: url.trim_start_matches("http://").parse().unwrap(),
             key,
             hostile_key,
+            limited_key,
+            operator_key,
         }
     }
 
@@ -75,10 +82,31 @@ impl Target {
         let put = Request::new("PUT", "/v1/stream/large").key(&self.hostile_key);
         let large = put.body("text/plain", &"x".repeat(LARGE));
         http.send(&large).await.unwrap();
-        let body = json!({"stream": "large", "allows": ["read"]}).to_string();
-        let mint = Request::new("POST", "/tokens/streams").key(&self.hostile_key);
-        let minted = http.send(&mint.body("application/json", &body)).await;
-        let minted = minted.unwrap();
+        let body = json!({"stream": "large", "allows": ["read"]});
+        self.mint(&mut http, "/tokens/streams", &body).await
+    }
+
+    /// Starts a run and pauses it, so that it takes no events. Returns a token that may read it and
+    /// send it an event.
+    pub(crate) async fn run_token(&self) -> String {
+        let mut http = Http::connect(self.address).await.unwrap();
+        let input = json!({"customer": "ada", "amount": 4_200});
+        let run = json!({"type": "payment", "id": "victim", "input": input});
+        let start = Request::new("POST", "/workflows").key(&self.key);
+        let pause = Request::new("POST", "/workflows/victim/pause").key(&self.operator_key);
+        for (request, body) in [(start, run), (pause, json!({}))] {
+            let request = request.body("application/json", &body.to_string());
+            let response = http.send(&request).await.unwrap();
+            assert!(matches!(response.status, 200..=202), "{response:?}");
+        }
+        let body = json!({"run": "victim", "events": ["approval"]});
+        self.mint(&mut http, "/tokens", &body).await
+    }
+
+    async fn mint(&self, http: &mut Http, path: &str, body: &serde_json::Value) -> String {
+        let mint = Request::new("POST", path).key(&self.hostile_key);
+        let mint = mint.body("application/json", &body.to_string());
+        let minted = http.send(&mint).await.unwrap();
         let json: serde_json::Value = serde_json::from_slice(&minted.body).unwrap();
         json["token"].as_str().unwrap().to_owned()
     }
