@@ -109,13 +109,18 @@ impl NewKey {
                 "Add --scope work and --workflow NAME, or omit --reaches.",
             ));
         }
-        Ok(CreateKey {
+        let request = CreateKey {
             workflows: self.workflows.clone(),
             runs: self.runs.clone(),
             streams: self.streams.clone(),
             reaches: self.reaches.clone(),
             ..CreateKey::new(&self.name, self.scopes.iter().copied())
-        })
+        };
+        Keys::check(&request).map_err(|error| {
+            let examples = "Examples: --workflow order, --runs acme-, --streams acme/";
+            UsageError::new(error.to_string(), examples)
+        })?;
+        Ok(request)
     }
 }
 

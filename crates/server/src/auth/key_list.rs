@@ -78,13 +78,21 @@ impl Keys {
         }
     }
 
+    /// Checks a request for a new key without creating it.
+    ///
+    /// # Errors
+    /// [`KeyError::Invalid`] if the key cannot exist.
+    pub fn check(request: &CreateKey) -> Result<(), KeyError> {
+        check(request).map_err(KeyError::Invalid)
+    }
+
     /// Creates a key. Only the returned value contains its secret.
     pub async fn create(
         &self,
         request: CreateKey,
         by: Option<&str>,
     ) -> Result<CreatedKey, KeyError> {
-        check(&request).map_err(KeyError::Invalid)?;
+        Self::check(&request)?;
         let (stored, text) = StoredKey::create(request, by, self.streams.now())?;
         let made = self.keys.change(|document| {
             if document.keys.len() >= KEYS_MAX {
