@@ -183,8 +183,10 @@ fn the_delay_of_timers_is_measured() {
 fn recovery_after_a_kill_is_measured() {
     let measured = measured(&["recovery", "--runs", "50"]);
     let figures = ["recovery", "open", "fdatasync"];
-    check(&measured, &["50 runs in flight"], &figures);
-    has_target(&measured["cases"][0], "recovery");
+    let cases = ["10 runs in flight", "50 runs in flight"];
+    check(&measured, &cases, &figures);
+    has_target(&measured["cases"][0], "open");
+    has_target(&measured["cases"][1], "recovery");
 }
 
 #[test]
