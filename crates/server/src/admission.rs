@@ -1,11 +1,11 @@
 //! The middleware of each route: admits the caller, and counts the bytes of the bodies.
 //!
 //! ```text
-//!   request ──▶ gate (who calls, and may they) ──▶ budgets (bytes of the body) ──▶ handler
+//!   request ──▶ gate (who is the caller, and is the call allowed) ──▶ budgets (bytes of bodies) ──▶ handler
 //! ```
 //!
-//! One service instead of two `axum::middleware::from_fn`, which would copy the request and the services
-//! behind them twice for each request.
+//! One service, because two `axum::middleware::from_fn` would copy the request and the inner services
+//! twice for each request.
 
 use std::convert::Infallible;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! `everstep dev`: a local server with demo workflows that shows the records of new runs.
 //!
 //! ```text
-//!   requests ─▶ server ─▶ engine ─▶ watch (all records of all runs) ─▶ screen
+//!   requests ─▶ server ─▶ engine ─▶ watch (records of the newest runs) ─▶ screen
 //! ```
 
 mod screen;
