@@ -216,6 +216,7 @@ fn park(halt: &Halt, replay: &Replay, sites: &[String]) -> Option<Body> {
             (None, Failure::new(ErrorCode::StoreCorrupt, message))
         }
         Halt::NotDurable(why) => (None, Failure::new(ErrorCode::NotDurable, why.clone())),
+        Halt::Refused(reason) => (None, Failure::clone(reason)),
     };
     let is_known = replay.status().parked() == Some(&error);
     (!is_known).then(|| Diverged { location, error }.into())

@@ -1,6 +1,6 @@
 //! What the engine sends to an activation.
 
-use everstep_model::{Entry, Record, RecordNumber};
+use everstep_model::{Entry, Failure, Record, RecordNumber};
 
 /// A message of the engine to an activation.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +21,8 @@ pub enum Message {
         /// The append's own records, which were not written.
         records: Vec<Record>,
     },
+    /// The records of the append may not be written, for this reason. The activation parks the run.
+    Refused(Box<Failure>),
     /// The journal has more records to read.
     Grew,
     /// A suspended run has work again, and this activation holds the claim: read on.

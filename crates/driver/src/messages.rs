@@ -1,13 +1,13 @@
 //! Messages of the engine: answers to appends, and what others wrote to the journal.
 
 use everstep_machine::Attempts;
-use everstep_model::{Entry, Record, RecordNumber, RunStatus};
+use everstep_model::{Entry, Failure, Record, RecordNumber, RunStatus};
 
 use crate::append::Then;
 use crate::execution::Host;
 use crate::message::Message;
 use crate::state::{Driver, Leave, OnAnswer, Stage};
-use crate::unsent::is_progress;
+use crate::unsent::{InFlight, is_progress};
 
 impl<H: Host> Driver<H> {
     /// Takes in a message. What follows from it are the next actions.
@@ -22,6 +22,7 @@ impl<H: Host> Driver<H> {
                 records,
             } => self.appended(first, before, records),
             Message::Missed { came, records } => self.missed(came, records),
+            Message::Refused(reason) => self.refused(*reason),
             Message::Grew => self.read_on(),
             Message::Resumed => {
                 self.enter(Stage::CatchingUp);
@@ -66,6 +67,22 @@ impl<H: Host> Driver<H> {
             outgoing.put_back(in_flight.obsolete, in_flight.left);
         }
         self.extend_foreign(came);
+    }
+
+    /// Takes in that an append may not be written. Later records could depend on it, so nothing but
+    /// the reason is written. If that is refused too, another executor has to find out why.
+    fn refused(&mut self, reason: Failure) {
+        let parks = |in_flight: InFlight| matches!(in_flight.then, Then::Park(_));
+        if self.append.take().is_some_and(parks) {
+            return self.enter(Stage::Over);
+        }
+        self.unsent.clear();
+        let outgoing = self.live.replay.outgoing();
+        drop(outgoing.take_records());
+        drop((outgoing.take_obsolete(), outgoing.take_left_children()));
+        self.drop_code();
+        self.live.replay.halt_refused(reason);
+        self.enter(Stage::Working);
     }
 
     fn appended(&mut self, first: RecordNumber, before: Vec<Entry>, mut records: Vec<Record>) {

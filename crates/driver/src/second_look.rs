@@ -82,7 +82,7 @@ fn difference<H>(
             divergence.recorded_site = divergence.recorded_site.or(site);
             Some(divergence)
         }
-        Err(Halt::NotDurable(_) | Halt::Newer(_) | Halt::Damaged(_)) => None,
+        Err(Halt::NotDurable(_) | Halt::Newer(_) | Halt::Damaged(_) | Halt::Refused(_)) => None,
     }
 }
 

@@ -15,6 +15,8 @@ use crate::returned::Returned;
 use crate::setup::Setup;
 use crate::unsent::{InFlight, Unsent};
 
+// Large type: one method for each message of the engine and each report of the shell, in a file
+// for each topic.
 /// The state machine of one activation. See the crate's documentation.
 #[derive(Debug)]
 pub struct Driver<H> {
@@ -42,7 +44,8 @@ pub(crate) enum Stage<H> {
     Working,
     /// The append of a decision is in flight.
     Concluding(OnAnswer),
-    /// A decision was made while an earlier append was in flight. It is made again after the answer.
+    /// A decision was made while an earlier append was in flight. It is made again after the
+    /// answer.
     DecidingAgain,
     /// A dry execution repeats what led to a decision.
     Looking(Box<Look<H>>),

@@ -149,6 +149,8 @@ crate::words! {
         ReservedStream = "reserved_stream",
         /// An append contains records that a worker may not write.
         InvalidAppend = "invalid_append",
+        /// The server and the worker have no version of the protocol in common.
+        ProtocolUnsupported = "protocol_unsupported",
         /// The request is not valid.
         InvalidRequest = "invalid_request",
         /// No such route, or the route does not support the method.

@@ -13,5 +13,10 @@ pub mod secret;
 pub mod worker;
 pub mod workflow;
 
+/// The version of the protocol that this crate implements.
+pub const PROTOCOL_VERSION: u32 = 1;
+/// The header of every response that names the version of the server.
+pub const PROTOCOL_HEADER: &str = "everstep-protocol";
+
 pub use problem::Problem;
 pub use secret::Secret;

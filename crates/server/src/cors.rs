@@ -11,7 +11,8 @@ const REQUEST_HEADERS: &str = "content-type, authorization, if-none-match, idemp
      stream-fork-sub-offset";
 const RESPONSE_HEADERS: &str = "stream-next-offset, stream-cursor, stream-up-to-date, stream-closed, stream-ttl, \
      stream-expires-at, producer-epoch, producer-seq, producer-expected-seq, producer-received-seq, etag, content-type, \
-     content-encoding, vary, stream-sse-data-encoding, location, retry-after, everstep-next-generation, everstep-cursor";
+     content-encoding, vary, stream-sse-data-encoding, location, retry-after, everstep-next-generation, everstep-cursor, \
+     everstep-protocol";
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
 /// Returns the response to a preflight request.

@@ -116,6 +116,14 @@ impl Failure {
         self
     }
 
+    pub(crate) fn is_server_error(&self) -> bool {
+        self.status.is_server_error()
+    }
+
+    pub(crate) fn into_detail(self) -> String {
+        self.detail
+    }
+
     pub(crate) fn is_unauthenticated(&self) -> bool {
         self.status == StatusCode::UNAUTHORIZED
     }

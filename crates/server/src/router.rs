@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::Request;
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use everstep_engine::{Engine, Role};
 use everstep_model::ErrorCode;
+use everstep_protocol::{PROTOCOL_HEADER, PROTOCOL_VERSION};
 
 use crate::around::{Around, Surround};
 use crate::compression::{compress, weaken_etag};
@@ -85,6 +86,10 @@ impl Around for Guard {
         headers.insert(
             header::X_CONTENT_TYPE_OPTIONS,
             HeaderValue::from_static("nosniff"),
+        );
+        headers.insert(
+            HeaderName::from_static(PROTOCOL_HEADER),
+            HeaderValue::from(PROTOCOL_VERSION),
         );
         // A stream may have any content type; browsers must not run it as a page of this origin. A
         // route that serves a page sets its own policy.

@@ -1,4 +1,4 @@
-//! Records that a worker may not write: a request with such an append is refused completely, with a stable code.
+//! Records that a worker may not write: such an append is refused with a stable code, and other runs are not affected.
 
 use std::sync::Arc;
 
@@ -16,38 +16,54 @@ const TIME: &str = "2026-01-01T00:00:00.000Z";
 struct Session {
     connection: Connection,
     path: String,
-    token: Value,
+    /// The tokens of its runs.
+    tokens: Vec<Value>,
 }
 
 impl Session {
-    async fn with_a_run(engine: &Engine, transport: Arc<dyn Transport>) -> Self {
+    async fn with_runs<const N: usize>(
+        engine: &Engine,
+        transport: Arc<dyn Transport>,
+        ids: [&str; N],
+    ) -> Self {
         let connection = Connection::over(transport, "http://test").unwrap();
         let workflows = json!([{"name": "w", "versions": [1, 1]}]);
-        let register = json!({"worker": "w", "slots": 1, "workflows": workflows});
+        let register = json!({"worker": "w", "slots": N, "workflows": workflows});
         let registered: Value = connection.post("v1/workers", &register).await.unwrap();
         let path = format!("v1/workers/{}", registered["session"].as_str().unwrap());
-        let start = engine.start_by_name("w", payload(&()));
-        start.id("r").await.unwrap();
-        let claim = json!({"after": 0});
-        let claimed: Value = connection
-            .post(&format!("{path}/claim"), &claim)
-            .await
-            .unwrap();
-        let token = claimed["items"][0]["run"]["token"].clone();
+        let mut tokens = Vec::new();
+        for id in ids {
+            let start = engine.start_by_name("w", payload(&()));
+            start.id(id).await.unwrap();
+            let claim = json!({"after": tokens.len()});
+            let claimed: Value = connection
+                .post(&format!("{path}/claim"), &claim)
+                .await
+                .unwrap();
+            tokens.push(claimed["items"][0]["run"]["token"].clone());
+        }
         Self {
             connection,
             path,
-            token,
+            tokens,
         }
     }
 
-    async fn append(&self, fields: &Value) -> Result<Value, CallError> {
-        let mut append = json!({"token": self.token, "seq": 1, "seen": 1, "inboxSeen": 1});
+    /// Returns an append to one of the runs.
+    fn append(&self, run: usize, seq: usize, fields: &Value) -> Value {
+        let token = &self.tokens[run];
+        let mut append = json!({"token": token, "seq": seq, "seen": 1, "inboxSeen": 1});
         let fields = fields.as_object().unwrap().clone();
         append.as_object_mut().unwrap().extend(fields);
-        let request = json!({"appends": [append]});
+        append
+    }
+
+    /// Returns the answers to these appends.
+    async fn send(&self, appends: &[Value]) -> Result<Value, CallError> {
+        let request = json!({"appends": appends});
         let path = format!("{}/append", self.path);
-        self.connection.post(&path, &request).await
+        let answer: Value = self.connection.post(&path, &request).await?;
+        Ok(answer["answers"].clone())
     }
 }
 
@@ -101,41 +117,58 @@ fn a_worker_writes_what_executors_write_and_nothing_else() {
     ];
     virtual_time(async {
         let (engine, transport) = served().await;
-        let session = Session::with_a_run(&engine, transport).await;
-        for fields in &refused {
-            let answer = session.append(fields).await.unwrap_err();
-            assert_eq!(answer.code(), Some(ErrorCode::InvalidAppend), "{fields}");
-        }
+        let session = Session::with_runs(&engine, transport, ["r"]).await;
         let large = "x".repeat(1024 * 1024);
         let large = json!({"then": "end", "status": "completed", "records": [completed(&large)]});
-        let answer = session.append(&large).await.unwrap_err();
-        assert_eq!(answer.code(), Some(ErrorCode::PayloadTooLarge));
+        let coded = refused.iter().map(|fields| (fields, "invalid_append"));
+        let coded = coded.chain([(&large, "payload_too_large")]);
+        let mut seq = 0;
+        for (fields, code) in coded {
+            seq += 1;
+            let append = session.append(0, seq, fields);
+            let answers = session.send(std::slice::from_ref(&append)).await.unwrap();
+            assert_eq!(answers[0]["outcome"], "refused", "{fields}");
+            assert_eq!(answers[0]["code"], code, "{fields}");
+            let again = session.send(&[append]).await.unwrap();
+            assert_eq!(again, answers, "a repetition gets the same answer");
+        }
         let run = engine.run("r").await.unwrap();
         assert_eq!(run.journal().await.unwrap().len(), 1, "nothing is written");
         let done = json!({"then": "end", "status": "completed", "records": [completed("done")]});
-        session.append(&done).await.unwrap();
+        session.send(&[session.append(0, seq + 1, &done)]).await.unwrap();
         assert_eq!(run.wait_json().await.unwrap(), payload(&"done"));
     });
 }
 
+// B880
 #[test]
-fn a_request_with_one_bad_append_has_no_effect_at_all() {
+fn a_refused_append_affects_no_other_run() {
     virtual_time(async {
         let (engine, transport) = served().await;
-        let session = Session::with_a_run(&engine, transport).await;
-        let common = json!({"token": session.token, "seq": 1, "seen": 1, "inboxSeen": 1});
-        let append = |then: &str, status: &str| {
-            let mut append = common.clone();
-            append["then"] = json!(then);
-            append["status"] = json!(status);
-            append["records"] = json!([completed("done")]);
-            append
-        };
-        let appends = json!([append("end", "completed"), append("suspend", "waiting")]);
-        let path = format!("{}/append", session.path);
-        let request = json!({"appends": appends});
-        let answer = session.connection.post::<Value>(&path, &request).await;
-        assert_eq!(answer.unwrap_err().code(), Some(ErrorCode::InvalidAppend));
+        let session = Session::with_runs(&engine, transport, ["good", "bad"]).await;
+        let done = json!({"then": "end", "status": "completed", "records": [completed("done")]});
+        let bad = json!({"then": "suspend", "status": "waiting", "records": [completed("done")]});
+        let appends = [session.append(1, 1, &bad), session.append(0, 1, &done)];
+        let answers = session.send(&appends).await.unwrap();
+        assert_eq!(answers[0]["outcome"], "refused");
+        assert_eq!(answers[1]["outcome"], "appended");
+        let good = engine.run("good").await.unwrap();
+        assert_eq!(good.wait_json().await.unwrap(), payload(&"done"));
+        let bad = engine.run("bad").await.unwrap();
+        assert_eq!(bad.journal().await.unwrap().len(), 1);
+    });
+}
+
+#[test]
+fn a_request_about_runs_of_another_session_is_refused_completely() {
+    virtual_time(async {
+        let (engine, transport) = served().await;
+        let session = Session::with_runs(&engine, transport, ["r"]).await;
+        let done = json!({"then": "end", "status": "completed", "records": [completed("done")]});
+        let mut foreign = session.append(0, 1, &done);
+        foreign["token"] = json!("0.stolen");
+        let answer = session.send(&[session.append(0, 1, &done), foreign]).await;
+        assert_eq!(answer.unwrap_err().code(), Some(ErrorCode::Fenced));
         let run = engine.run("r").await.unwrap();
         assert_eq!(run.journal().await.unwrap().len(), 1);
     });

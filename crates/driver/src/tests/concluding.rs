@@ -114,6 +114,49 @@ fn a_run_that_halts_while_an_append_is_in_flight_ends_after_its_answer() {
     assert_eq!(shell.written(), expected);
 }
 
+fn refused() -> Message {
+    let reason = Failure::new(everstep_model::ErrorCode::Forbidden, "not this workflow");
+    Message::Refused(Box::new(reason))
+}
+
+#[test]
+fn a_run_whose_append_is_refused_is_parked_and_says_why() {
+    let mut shell = Shell::of_new_run();
+    shell.next();
+    let op = shell.call_step("charge");
+    shell.complete(op, "7");
+    shell.driver.settled();
+    shell.written();
+    shell.driver.receive(refused());
+    assert_eq!(shell.next(), Action::Drop(ExecutionKind::Live));
+    let Action::Append(append) = shell.next() else {
+        panic!("nothing is written");
+    };
+    assert_eq!(append.then, Then::Park(RunStatus::Diverged));
+    let [record] = append.records.as_slice() else {
+        panic!("{:?}", append.records);
+    };
+    match &record.body {
+        Body::Diverged(diverged) => assert_eq!(diverged.error.code, "forbidden"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn an_activation_whose_parking_is_refused_too_is_over() {
+    let mut shell = Shell::of_new_run();
+    shell.next();
+    let op = shell.call_step("charge");
+    shell.complete(op, "7");
+    shell.driver.settled();
+    shell.written();
+    shell.driver.receive(refused());
+    shell.next();
+    shell.written();
+    shell.driver.receive(refused());
+    assert_eq!(shell.next(), Action::Exit);
+}
+
 #[test]
 fn equal_call_sites_are_registered_once() {
     let mut shell = Shell::of_new_run();

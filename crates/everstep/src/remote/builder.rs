@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use everstep_engine::{Runtime, Settings, TokioRuntime};
 use everstep_model::ErrorCode;
-use everstep_protocol::Secret;
+use everstep_protocol::{PROTOCOL_VERSION, Secret};
 use everstep_protocol::client::{Connection, InvalidUrl, Transport};
 use everstep_protocol::worker::{RegisterRequest, SLOTS_MAX};
 
@@ -169,6 +169,8 @@ impl WorkerBuilder {
         let (connection, runtime) = self.endpoint.open()?;
         let register = RegisterRequest {
             worker: self.name.unwrap_or_else(process_name),
+            sdk: Some(concat!("everstep-rust ", env!("CARGO_PKG_VERSION")).to_owned()),
+            protocol: [PROTOCOL_VERSION; 2],
             slots: self.slots.clamp(1, SLOTS_MAX),
             workflows: definitions.iter().map(convert::offered).collect(),
         };

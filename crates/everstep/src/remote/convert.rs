@@ -2,7 +2,7 @@
 
 use everstep_engine::{Append, Message, Then};
 use everstep_machine::{LeftChild, Obsolete};
-use everstep_model::{Entry, Record, RunStatus};
+use everstep_model::{Entry, ErrorCode, Failure, Record, RunStatus};
 use everstep_protocol::worker::{
     AbandonedChild, NewsWord, ObsoleteRow, OfferedWorkflow, OneAnswer, OneAppend, ThenWord,
     WireEntry, WireRecord,
@@ -78,6 +78,10 @@ pub(super) fn answer(answer: OneAnswer, records: Vec<Record>) -> Message {
             records,
         },
         OneAnswer::Lost => Message::Lost,
+        OneAnswer::Refused { code, detail } => {
+            let refused = Failure::new(ErrorCode::InvalidAppend, detail).named(&code);
+            Message::Refused(Box::new(Failure { code, ..refused }))
+        }
     }
 }
 

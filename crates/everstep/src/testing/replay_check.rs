@@ -117,6 +117,8 @@ impl From<Halt> for ReplayError {
             Halt::NotDurable(why) => Self::NotDurable(why),
             Halt::Newer(kind) => Self::Newer(kind),
             Halt::Damaged(detail) => Self::Damaged(detail),
+            // A check appends nothing.
+            Halt::Refused(reason) => Self::Damaged(reason.message),
         }
     }
 }

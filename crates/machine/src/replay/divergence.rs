@@ -132,4 +132,6 @@ pub enum Halt {
     Newer(&'static str),
     /// The journal is not one that an engine wrote.
     Damaged(String),
+    /// The engine refused to store what this execution appended: park the run.
+    Refused(Box<Failure>),
 }

@@ -1,6 +1,6 @@
 //! Undos, dropped operations and the end of the code.
 
-use everstep_model::Timestamp;
+use everstep_model::{Failure, Timestamp};
 
 use super::children;
 use super::code::Access;
@@ -74,5 +74,10 @@ impl Replay {
         if self.context.state.is_running() {
             held::halt_not_durable(why, &mut self.context);
         }
+    }
+
+    /// Halts the run because its records were refused, for this reason.
+    pub fn halt_refused(&mut self, reason: Failure) {
+        self.context.state.halt(Halt::Refused(Box::new(reason)));
     }
 }

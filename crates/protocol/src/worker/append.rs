@@ -140,6 +140,13 @@ pub enum OneAnswer {
     },
     /// The claim is lost. Nothing was written.
     Lost,
+    /// The worker may not make this append. Nothing was written.
+    Refused {
+        /// Why, as a code.
+        code: String,
+        /// Why, for people.
+        detail: String,
+    },
 }
 
 /// A result with its fields still undecoded. Decoding a tagged value as a whole would lose the
@@ -153,6 +160,9 @@ struct AnswerFields {
     before: Vec<WireEntry>,
     #[serde(default)]
     came: Vec<WireEntry>,
+    code: Option<String>,
+    #[serde(default)]
+    detail: String,
 }
 
 #[derive(Deserialize)]
@@ -162,6 +172,7 @@ enum OutcomeWord {
     Appended,
     Missed,
     Lost,
+    Refused,
 }
 
 impl TryFrom<AnswerFields> for OneAnswer {
@@ -175,6 +186,10 @@ impl TryFrom<AnswerFields> for OneAnswer {
             }),
             OutcomeWord::Missed => Ok(Self::Missed { came: fields.came }),
             OutcomeWord::Lost => Ok(Self::Lost),
+            OutcomeWord::Refused => Ok(Self::Refused {
+                code: fields.code.ok_or("`refused` requires `code`")?,
+                detail: fields.detail,
+            }),
         }
     }
 }
@@ -202,12 +217,17 @@ mod tests {
                 came: vec![entry(), entry()],
             },
             OneAnswer::Lost,
+            OneAnswer::Refused {
+                code: "invalid_append".to_owned(),
+                detail: "a run has one terminal record".to_owned(),
+            },
         ] {
             let written = serde_json::to_string(&answer).unwrap();
             let read: OneAnswer = serde_json::from_str(&written).unwrap();
             assert_eq!(read, answer, "{written}");
         }
-        let without_first = r#"{"outcome":"appended"}"#;
-        assert!(serde_json::from_str::<OneAnswer>(without_first).is_err());
+        for incomplete in [r#"{"outcome":"appended"}"#, r#"{"outcome":"refused"}"#] {
+            assert!(serde_json::from_str::<OneAnswer>(incomplete).is_err());
+        }
     }
 }

@@ -71,6 +71,8 @@ fn every_message_is_documented_with_its_fields() {
         "RegisterRequest",
         &RegisterRequest {
             worker: "w".to_owned(),
+            sdk: Some("s".to_owned()),
+            protocol: [1, 1],
             slots: 1,
             workflows: vec![workflow],
         },
@@ -79,6 +81,8 @@ fn every_message_is_documented_with_its_fields() {
         "RegisterAnswer",
         &RegisterAnswer {
             session: "s".to_owned(),
+            protocol: 1,
+            server: "s".to_owned(),
             time_to_live: 1,
             heartbeat_every: 1,
             development: true,
@@ -195,7 +199,7 @@ fn every_word_is_documented() {
     for word in then.iter().map(word).chain(news.iter().map(word)) {
         assert!(TEXT.contains(&format!("| `{word}` |")), "{word}");
     }
-    for outcome in ["appended", "missed", "lost"] {
+    for outcome in ["appended", "missed", "lost", "refused"] {
         assert!(TEXT.contains(&format!("| `{outcome}` |")), "{outcome}");
     }
 }

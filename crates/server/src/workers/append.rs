@@ -4,6 +4,7 @@
 use axum::Json;
 use axum::extract::Extension;
 use everstep_engine::Append;
+use everstep_model::RecordNumber;
 use everstep_protocol::worker::{APPENDS_MAX, AppendAnswer, AppendRequest, OneAnswer, OneAppend};
 use futures_util::future::join_all;
 use tokio::sync::oneshot;
@@ -27,17 +28,14 @@ pub(super) async fn append(
         let detail = format!("a request has at most {APPENDS_MAX} appends");
         return Err(Failure::invalid(detail));
     }
-    // All are checked before the first is forwarded: a rejected request has no effect.
-    let appends = request.appends.into_iter();
-    let appends = appends.map(|append| PermittedAppend::check(append, &pool, &id));
-    let appends: Vec<PermittedAppend> = appends.collect::<Result<_, _>>()?;
-    for permitted in &appends {
-        reach::check(&pool.engine, &caller, &permitted.append).await?;
+    let mut judged = Vec::with_capacity(request.appends.len());
+    for append in request.appends {
+        judged.push(Judged::of(append, &pool, (&id, &caller)).await?);
     }
     let answers: Vec<oneshot::Receiver<OneAnswer>> = {
         let state = pool.state_of(&id)?;
-        let appends = appends.into_iter();
-        appends.map(|append| append.forward(&state, &id)).collect()
+        let judged = judged.into_iter();
+        judged.map(|append| append.forward(&state, &id)).collect()
     };
     let answers = join_all(answers).await.into_iter();
     let answers = answers.map(|answer| answer.unwrap_or(OneAnswer::Lost));
@@ -47,29 +45,37 @@ pub(super) async fn append(
     Ok(Json(AppendAnswer { answers, now }))
 }
 
-/// An append that its worker may make.
-struct PermittedAppend {
+/// An append, and whether its worker may make it.
+struct Judged {
     seat: u64,
     seq: u64,
-    append: Box<Append>,
+    append: Result<Box<Append>, OneAnswer>,
 }
 
-impl PermittedAppend {
-    fn check(append: OneAppend, pool: &Pool, session: &str) -> Result<Self, Failure> {
+impl Judged {
+    /// Fails only if the request is not about a run of this session.
+    async fn of(
+        append: OneAppend,
+        pool: &Pool,
+        (session, caller): (&str, &Caller),
+    ) -> Result<Self, Failure> {
         let seat = pool.seat_of(&append.token, session)?;
-        let state = pool.state_of(session)?;
-        let read = state.seat_of(session, seat).map(|seat| seat.read.end());
-        if read.is_some_and(|end| append.seen > end) {
-            return Err(permitted::rejected(
-                "`seen` is beyond the records of the run that the worker has received",
-            ));
-        }
-        drop(state);
-        Ok(Self {
-            seat,
-            seq: append.seq,
-            append: Box::new(convert::append(append)?),
-        })
+        let read = {
+            let state = pool.state_of(session)?;
+            state.seat_of(session, seat).map(|seat| seat.read.end())
+        };
+        let seq = append.seq;
+        let append = match permitted(append, read) {
+            Ok(append) => reach::check(&pool.engine, caller, &append)
+                .await
+                .map(|()| append),
+            Err(failure) => Err(failure),
+        };
+        let append = match append {
+            Ok(append) => Ok(Box::new(append)),
+            Err(failure) => Err(refused(failure)?),
+        };
+        Ok(Self { seat, seq, append })
     }
 
     /// Forwards the append to the bridge of its run. The receiver fails if the run is lost.
@@ -88,5 +94,27 @@ impl PermittedAppend {
             Some(_) | None => {}
         }
         answer
+    }
+}
+
+/// Returns the append of a worker that has read the records up to this number, if the worker may
+/// make it.
+fn permitted(append: OneAppend, read: Option<RecordNumber>) -> Result<Append, Failure> {
+    if read.is_some_and(|end| append.seen > end) {
+        return Err(permitted::rejected(
+            "`seen` is beyond the records of the run that the worker has received",
+        ));
+    }
+    convert::append(append)
+}
+
+/// Returns the answer to an append that its worker may not make. Fails if it could not be judged.
+fn refused(failure: Failure) -> Result<OneAnswer, Failure> {
+    match failure.code().filter(|_| !failure.is_server_error()) {
+        Some(code) => Ok(OneAnswer::Refused {
+            code: code.as_str().to_owned(),
+            detail: failure.into_detail(),
+        }),
+        None => Err(failure),
     }
 }

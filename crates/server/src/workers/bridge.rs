@@ -172,7 +172,8 @@ impl Bridge {
                 let came = wire(came);
                 return self.answer(OneAnswer::Missed { came }, false);
             }
-            Message::Lost => {
+            // An engine refuses no appends that this server has checked.
+            Message::Lost | Message::Refused(_) => {
                 if self.in_flight.is_some() {
                     self.answer(OneAnswer::Lost, false);
                 }
@@ -223,7 +224,7 @@ impl Bridge {
 
     fn on_command(&mut self, command: Command) -> Next {
         match command {
-            Command::Append { seq, append, reply } => self.append(seq, *append, reply),
+            Command::Append { seq, append, reply } => self.append(seq, append, reply),
             Command::Read { from, reply } => {
                 let reading = self.activation.seat.read(from);
                 let read = self.read.clone();
@@ -268,7 +269,12 @@ impl Bridge {
 
     /// Forwards the next append, and repeats the answer to the last one. Any other sequence number
     /// comes from a worker that has lost the run.
-    fn append(&mut self, seq: u64, append: Append, reply: oneshot::Sender<OneAnswer>) {
+    fn append(
+        &mut self,
+        seq: u64,
+        append: Result<Box<Append>, OneAnswer>,
+        reply: oneshot::Sender<OneAnswer>,
+    ) {
         let is_again = seq == self.answered && planted::is(Bug::AppendPassedOnAgain);
         let is_next = seq == self.answered + 1 || is_again;
         match &mut self.in_flight {
@@ -276,13 +282,20 @@ impl Bridge {
                 sender: Sender::Worker(replies),
                 ..
             }) if is_next => replies.push(reply),
-            None if is_next && self.executing && self.give_back.is_none() => {
-                self.in_flight = Some(InFlight {
-                    then: append.then,
-                    sender: Sender::Worker(vec![reply]),
-                });
-                self.activation.seat.append(append);
-            }
+            None if is_next && self.executing && self.give_back.is_none() => match append {
+                Ok(append) => {
+                    self.in_flight = Some(InFlight {
+                        then: append.then,
+                        sender: Sender::Worker(vec![reply]),
+                    });
+                    self.activation.seat.append(*append);
+                }
+                Err(refused) => {
+                    self.answered += 1;
+                    let _ = reply.send(refused.clone());
+                    self.last = Some(refused);
+                }
+            },
             Some(_) | None => {
                 let repeated = self.last.clone().filter(|_| seq == self.answered);
                 let _ = reply.send(repeated.unwrap_or(OneAnswer::Lost));

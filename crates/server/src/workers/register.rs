@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Extension, State};
+use axum::http::StatusCode;
 use everstep_engine::{Activation, Declares, Offer, Worker};
-use everstep_model::{Description, Name};
+use everstep_model::{Description, ErrorCode, Name};
+use everstep_protocol::PROTOCOL_VERSION;
 use everstep_protocol::worker::{
     RegisterAnswer, RegisterRequest, SLOTS_MAX, WORKER_NAME_CHARS_MAX, WORKFLOWS_MAX,
 };
@@ -35,6 +37,7 @@ impl Pool {
         self: &Arc<Self>,
         request: RegisterRequest,
     ) -> Result<RegisterAnswer, Failure> {
+        let protocol = common_version(request.protocol)?;
         let offers = request.workflows.iter().map(|offered| Offer {
             workflow: offered.name.clone(),
             versions: offered.versions[0]..=offered.versions[1],
@@ -64,10 +67,13 @@ impl Pool {
                 return Err(error.into());
             }
         }
-        tracing::info!(worker = request.worker, session = id, "worker registered");
+        let sdk = request.sdk.as_deref().unwrap_or("unknown");
+        tracing::info!(worker = request.worker, sdk, protocol, session = id, "worker registered");
         let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         Ok(RegisterAnswer {
             session: id,
+            protocol,
+            server: concat!("everstep ", env!("CARGO_PKG_VERSION")).to_owned(),
             time_to_live: millis(self.time_to_live),
             heartbeat_every: millis(self.claim_timeout()),
             development: self.engine.is_in_development(),
@@ -130,6 +136,19 @@ async fn expire(pool: Weak<Pool>, session: String) {
     }
 }
 
+/// Returns the latest version of the protocol that both this server and a worker can use.
+fn common_version([first, last]: [u32; 2]) -> Result<u32, Failure> {
+    if (first..=last).contains(&PROTOCOL_VERSION) {
+        return Ok(PROTOCOL_VERSION);
+    }
+    let detail = format!(
+        "this server uses version {PROTOCOL_VERSION} of the protocol, and the worker versions {first} to {last}; \
+         update the older one"
+    );
+    let code = ErrorCode::ProtocolUnsupported;
+    Err(Failure::new(StatusCode::BAD_REQUEST, code, detail))
+}
+
 /// Checks that the key of the worker names all workflows that it offers.
 fn check_grant(caller: &Caller, request: &RegisterRequest) -> Result<(), Failure> {
     let mut offered = request.workflows.iter().map(|offered| &offered.name);
@@ -147,6 +166,9 @@ fn check(request: &RegisterRequest) -> Result<(), Failure> {
         return invalid(format!(
             "a worker's name has at most {WORKER_NAME_CHARS_MAX} characters"
         ));
+    }
+    if request.sdk.as_ref().is_some_and(|sdk| sdk.chars().count() > WORKER_NAME_CHARS_MAX) {
+        return invalid(format!("the name of an SDK has at most {WORKER_NAME_CHARS_MAX} characters"));
     }
     if request.slots == 0 || request.slots > SLOTS_MAX {
         return invalid(format!("a worker has 1 to {SLOTS_MAX} slots"));

@@ -11,10 +11,10 @@ use tokio::sync::{mpsc, oneshot};
 
 /// A command to the bridge of a run.
 pub(super) enum Command {
-    /// An append of the worker.
+    /// An append of the worker, or the answer if the worker may not make it.
     Append {
         seq: u64,
-        append: Box<Append>,
+        append: Result<Box<Append>, OneAnswer>,
         reply: oneshot::Sender<OneAnswer>,
     },
     /// A read of the worker.

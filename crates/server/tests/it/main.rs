@@ -21,6 +21,7 @@ mod journals;
 mod limited_keys;
 mod listening;
 mod mounting;
+mod protocol_version;
 mod revocation;
 mod secured;
 mod stream_tokens;

@@ -2,12 +2,14 @@
 //! only commands to runs of such workflows.
 
 use axum::Router;
+use everstep::{Ctx, Worker, Workflows};
 use everstep_engine::{Engine, Start};
-use everstep_model::{Name, Payload, RunId};
+use everstep_model::{Name, Payload, RunId, RunStatus};
 use everstep_protocol::access::{CreateKey, Scope};
-use everstep_server::{Keys, Options, router};
+use everstep_server::{Connections, Keys, Options, router};
 use serde_json::{Value, json};
 
+use crate::listening::listen;
 use crate::support::{JSON, Response, engine_on, send, store};
 
 struct Workers {
@@ -159,10 +161,10 @@ async fn the_runs_of_a_worker_reach_only_the_workflows_that_its_key_names() {
         child("b:0", "ship", "new", true),
         sent("c:0", "secret"),
     ];
-    for record in &beyond {
-        let refused = append(&payer, 1, std::slice::from_ref(record)).await;
-        assert_eq!(refused.status, 403, "{record} {refused:?}");
-        assert_eq!(refused.json()["code"], "forbidden");
+    for (record, seq) in beyond.iter().zip(1..) {
+        let refused = append(&payer, seq, std::slice::from_ref(record)).await;
+        assert_eq!(refused.json()["answers"][0]["outcome"], "refused");
+        assert_eq!(refused.json()["answers"][0]["code"], "forbidden");
     }
     assert_eq!(workers.records("p").await, Some(1), "nothing is stored");
     assert_eq!(workers.records("secret").await, Some(1));
@@ -173,10 +175,10 @@ async fn the_runs_of_a_worker_reach_only_the_workflows_that_its_key_names() {
         sent("e:0", "p2"),
         sent("f:0", "p"),
     ];
-    let allowed = append(&payer, 1, &own).await;
+    let allowed = append(&payer, 4, &own).await;
     assert_eq!(allowed.status, 200, "{allowed:?}");
 
-    let allowed = append(&wide, 2, &beyond).await;
+    let allowed = append(&wide, 5, &beyond).await;
     assert_eq!(
         allowed.status, 200,
         "the key names the workflow: {allowed:?}"
@@ -205,16 +207,62 @@ async fn a_worker_cannot_claim_to_have_read_beyond_the_end_of_a_journal() {
         let path = format!("{session}/append");
         workers.post(&key, &path, request).await
     };
-    for seen in [2, u64::MAX] {
-        let refused = append(1, seen, &children).await;
-        assert_eq!(refused.status, 400, "{refused:?}");
-        assert_eq!(refused.json()["code"], "invalid_append");
+    for (seq, seen) in [(1, 2), (2, u64::MAX)] {
+        let refused = append(seq, seen, &children).await;
+        assert_eq!(refused.json()["answers"][0]["outcome"], "refused");
+        assert_eq!(refused.json()["answers"][0]["code"], "invalid_append");
     }
     assert_eq!(workers.records("p").await, Some(1), "nothing is stored");
-    assert_eq!(append(1, 1, &children).await.status, 200);
-    let answered = append(2, 4, &[sent("d:0", "a")]).await;
+    assert_eq!(append(3, 1, &children).await.status, 200);
+    let answered = append(4, 4, &[sent("d:0", "a")]).await;
     assert_eq!(
         answered.status, 200,
         "it has read its own records: {answered:?}"
     );
+}
+
+/// Waits until a run has this status.
+async fn reach(workers: &Workers, id: &str, status: RunStatus) {
+    let id = RunId::new(id).unwrap();
+    while workers.engine.row(&id).await.unwrap().status != status {
+        tokio::task::yield_now().await;
+    }
+}
+
+// B881
+#[tokio::test]
+async fn a_run_that_reaches_beyond_the_key_of_its_worker_is_parked_and_others_go_on() {
+    let workers = Workers::new().await;
+    let key = workers.key(&["pay"]).await;
+    let url = format!(
+        "http://{}",
+        listen(workers.app.clone(), Connections::default()).await
+    );
+    let pay = async |ctx: Ctx, reaches_beyond: bool| {
+        if reaches_beyond {
+            ctx.child_by_name("ship", Payload::null()).await?;
+        }
+        ctx.step("paid", async || Ok::<_, everstep::Error>(())).await
+    };
+    let worker = Worker::connect(url)
+        .key(&key)
+        .workflows(Workflows::new().function("pay", pay))
+        .start()
+        .unwrap();
+    worker.connected().await;
+    for (id, input) in [("beyond", "true"), ("own", "false")] {
+        let input = Payload::from_json(input).unwrap();
+        let mut start = Start::new(Name::new("pay").unwrap(), input);
+        start.id = Some(RunId::new(id).unwrap());
+        workers.engine.start(start).await.unwrap();
+    }
+    reach(&workers, "beyond", RunStatus::Diverged).await;
+    reach(&workers, "own", RunStatus::Completed).await;
+    let why = workers
+        .engine
+        .why(&RunId::new("beyond").unwrap(), None)
+        .await;
+    let why = format!("{:?}", why.unwrap());
+    assert!(why.contains("create a key that names it"), "{why}");
+    worker.shutdown().await;
 }

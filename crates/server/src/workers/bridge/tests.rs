@@ -85,7 +85,14 @@ fn append(seq: u64) -> (Command, oneshot::Receiver<OneAnswer>) {
         left: Vec::new(),
     };
     let append = Box::new(append);
-    (Command::Append { seq, append, reply }, answer)
+    (
+        Command::Append {
+            seq,
+            append: Ok(append),
+            reply,
+        },
+        answer,
+    )
 }
 
 fn durable() -> Message {
