@@ -1,5 +1,6 @@
-//! `cargo xtask api`: runs a pinned redocly on the description of the API, which must have no errors, and a pinned
-//! schemathesis against the API. No request may cause a server error or a response that the description does not contain.
+//! `cargo xtask api`: runs a pinned redocly on the description of the API, which must have no
+//! errors, and a pinned schemathesis against the API. No request may cause a server error or a
+//! response that the description does not contain.
 
 use std::time::Duration;
 

@@ -1,5 +1,6 @@
-//! `cargo xtask bench`: runs `everstep bench`, built with the profile `dist` as published binaries are. Passes all arguments on: without
-//! any, it measures all workloads; `--out FILE` writes the results as JSON.
+//! `cargo xtask bench`: runs `everstep bench`, built with the profile `dist` as published binaries
+//! are. Passes all arguments on: without any, it measures all workloads; `--out FILE` writes the
+//! results as JSON.
 
 use crate::failure::Failure;
 use crate::process::Invocation;

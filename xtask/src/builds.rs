@@ -1,6 +1,7 @@
-//! The two builds of the workspace that all stages share: tests (profile `dev`) and optimised (profile
-//! `release`). Every cargo command selects the whole workspace and narrows it by target, because cargo
-//! unifies the features of the selected packages: another selection would compile everything again.
+//! The two builds of the workspace that all stages share: tests (profile `dev`) and optimised
+//! (profile `release`). Every cargo command selects the whole workspace and narrows it by target,
+//! because cargo unifies the features of the selected packages: another selection would compile
+//! everything again.
 
 use std::path::PathBuf;
 
@@ -12,7 +13,8 @@ use crate::workspace;
 /// Integration tests that run as they are built for development.
 pub(crate) const TESTS: &[&str] = &["it", "behaviours", "flood", "kill", "seeds"];
 
-/// Integration tests that try many cases or measure themselves against the clock, and run optimised.
+/// Integration tests that try many cases or measure themselves against the clock, and run
+/// optimised.
 const OPTIMISED_TESTS: &[&str] = &["random", "kill9", "postgres", "hostile"];
 
 /// Programs that run optimised.

@@ -1,5 +1,5 @@
-//! `cargo xtask cluster`: a cluster of real processes on a private PostgreSQL server, under faults. Arguments are
-//! passed on; see `docs/cluster.md`.
+//! `cargo xtask cluster`: a cluster of real processes on a private PostgreSQL server, under faults.
+//! Arguments are passed on; see `docs/cluster.md`.
 
 use crate::builds;
 use crate::failure::Failure;

@@ -1,5 +1,5 @@
-//! The `commands` stage: every shell command of the README and the guides is run and must succeed. The table below lists
-//! the commands of cargo; all others run exactly as written (`terminal.rs`).
+//! The `commands` stage: every shell command of the README and the guides is run and must succeed.
+//! The table below lists the commands of cargo; all others run exactly as written (`terminal.rs`).
 
 use std::time::Duration;
 
@@ -16,7 +16,8 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 /// How a documented command is tested.
 enum How {
-    /// Run at the root with these additional arguments. `{scratch}` is a folder that is removed afterwards.
+    /// Run at the root with these additional arguments. `{scratch}` is a folder that is removed
+    /// afterwards.
     With(&'static [&'static str]),
     /// Tested elsewhere, as the text explains.
     Elsewhere(&'static str),

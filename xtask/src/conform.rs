@@ -1,6 +1,6 @@
-//! `cargo xtask conform`: runs pinned external suites against the real server, once per store: the public conformance suite
-//! of the Durable Streams protocol, and the stock clients. Fewer passing tests than expected are a failure, because a suite
-//! that finds no tests passes.
+//! `cargo xtask conform`: runs pinned external suites against the real server, once per store: the
+//! public conformance suite of the Durable Streams protocol, and the stock clients. Fewer passing
+//! tests than expected are a failure, because a suite that finds no tests passes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -162,7 +162,8 @@ fn test(suite: &Path, address: &str, result: &str) -> Result<(), Failure> {
             &root,
             "--reporter=dot",
             "--reporter=json",
-            // Some tests compare 100,000 bytes one by one, which exceeds the default of 5 s on a busy machine.
+            // Some tests compare 100,000 bytes one by one, which exceeds the default of 5 s on a
+            // busy machine.
             "--testTimeout=60000",
             &outcome,
         ],

@@ -1,7 +1,9 @@
-//! `cargo xtask costs`: counts the instructions of each piece of the hot path and compares them with the counts recorded
-//! in the repository. Unlike times, counts are repeatable, so a change that makes a step more expensive shows in review.
+//! `cargo xtask costs`: counts the instructions of each piece of the hot path and compares them
+//! with the counts recorded in the repository. Unlike times, counts are repeatable, so a change
+//! that makes a step more expensive shows in review.
 //!
-//! Each piece runs few times and many times under callgrind. The difference is its cost without preparation.
+//! Each piece runs few times and many times under callgrind. The difference is its cost without
+//! preparation.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -35,7 +37,8 @@ pub(crate) fn run(args: &[String]) -> Result<(), Failure> {
     let recorded = read_recorded()?;
     let mut counted = count_all()?;
     if !accept && judge(&recorded, &counted).is_err() {
-        // Background threads of the store can only add instructions, so the smaller of two counts is closer.
+        // Background threads of the store can only add instructions, so the smaller of two counts
+        // is closer.
         counted = smaller(counted, &count_all()?);
     }
     print!("{}", table(&recorded, &counted));

@@ -1,4 +1,5 @@
-//! The documents whose commands and programs the stages `commands` and `program` execute, and their code blocks.
+//! The documents whose commands and programs the stages `commands` and `program` execute, and their
+//! code blocks.
 
 use std::fs;
 
@@ -38,8 +39,8 @@ impl Document {
             .ok_or_else(|| Failure::new(message()))
     }
 
-    /// Shell commands: the lines of `console` and `shell` blocks that begin with a prompt. The other lines of `shell`
-    /// blocks are responses, which the tests of `crates/cli` compare.
+    /// Shell commands: the lines of `console` and `shell` blocks that begin with a prompt. The
+    /// other lines of `shell` blocks are responses, which the tests of `crates/cli` compare.
     pub(crate) fn commands(&self) -> Vec<String> {
         let blocks = blocks(&self.text).into_iter();
         let consoles = blocks.filter(|block| matches!(block.language, "console" | "shell"));
@@ -51,7 +52,8 @@ impl Document {
     }
 }
 
-/// Every document whose commands are run: the README, the index, the page on performance and the guides.
+/// Every document whose commands are run: the README, the index, the page on performance and the
+/// guides.
 pub(crate) fn all() -> Result<Vec<Document>, Failure> {
     let folder = workspace::root().join("docs/guides");
     let entries = fs::read_dir(&folder)

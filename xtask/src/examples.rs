@@ -1,6 +1,6 @@
-//! The `examples` stage: every example is a complete program, so each one is run and must succeed. A folder below
-//! `examples/` or a file in the `examples/` of a crate registers itself. The manifest may name arguments: `args` under
-//! `[package.metadata.example]`.
+//! The `examples` stage: every example is a complete program, so each one is run and must succeed.
+//! A folder below `examples/` or a file in the `examples/` of a crate registers itself. The
+//! manifest may name arguments: `args` under `[package.metadata.example]`.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,5 +1,6 @@
-//! `cargo xtask fuzz`: runs the fuzz tests of the decoders (`fuzz_tests` in each crate) for minutes instead of seconds and
-//! with a new seed each time. Failing inputs are added to the corpus of their target.
+//! `cargo xtask fuzz`: runs the fuzz tests of the decoders (`fuzz_tests` in each crate) for minutes
+//! instead of seconds and with a new seed each time. Failing inputs are added to the corpus of
+//! their target.
 
 use crate::failure::Failure;
 use crate::process::Invocation;

@@ -1,5 +1,5 @@
-//! `cargo xtask hostile`: attacks a server in several ways, and prints what each attack costs the server and
-//! a well-behaved client. The stage of the same name checks memory and correctness only.
+//! `cargo xtask hostile`: attacks a server in several ways, and prints what each attack costs the
+//! server and a well-behaved client. The stage of the same name checks memory and correctness only.
 
 use crate::builds;
 use crate::failure::Failure;

@@ -1,5 +1,5 @@
-//! What the stages need on the machine besides cargo. Only what is required and quick to get is installed; a tool
-//! that only saves time is used where it is present.
+//! What the stages need on the machine besides cargo. Only what is required and quick to get is
+//! installed; a tool that only saves time is used where it is present.
 
 use crate::failure::Failure;
 use crate::postgres;

@@ -1,6 +1,6 @@
-//! Runs stages in two lanes: the main lane one after the other, with visible output, and beside it the
-//! stages that mostly wait. A stage of the second lane is a process of its own whose output goes to a
-//! file, so that the outputs do not mix. Both lanes end with one table of durations.
+//! Runs stages in two lanes: the main lane one after the other, with visible output, and beside it
+//! the stages that mostly wait. A stage of the second lane is a process of its own whose output
+//! goes to a file, so that the outputs do not mix. Both lanes end with one table of durations.
 
 use std::fs::{self, File};
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
-//! `cargo xtask`: the development commands of the repository, the same on a laptop and in CI. This file only parses the
-//! command line; each command has a file of its name. The crate uses only the standard library, so that the first
-//! `cargo xtask` of a fresh clone is quick.
+//! `cargo xtask`: the development commands of the repository, the same on a laptop and in CI. This
+//! file only parses the command line; each command has a file of its name. The crate uses only the
+//! standard library, so that the first `cargo xtask` of a fresh clone is quick.
 
 mod api;
 mod bench;

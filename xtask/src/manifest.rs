@@ -1,5 +1,5 @@
-//! Reads sections, keys and values from a `Cargo.toml`, one line at a time. It is not a TOML parser; it reads what the
-//! manifests of this repository contain.
+//! Reads sections, keys and values from a `Cargo.toml`, one line at a time. It is not a TOML
+//! parser; it reads what the manifests of this repository contain.
 
 /// One `key = value` line.
 #[derive(Debug, PartialEq, Eq)]

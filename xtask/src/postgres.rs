@@ -1,5 +1,6 @@
-//! The stages that need PostgreSQL: the store's conformance kit and own tests, the behaviour suite, and the exhaustive
-//! crashes of the simulation. Each test program starts a private server; `tools` installs PostgreSQL where it is missing.
+//! The stages that need PostgreSQL: the store's conformance kit and own tests, the behaviour suite,
+//! and the exhaustive crashes of the simulation. Each test program starts a private server; `tools`
+//! installs PostgreSQL where it is missing.
 
 use std::path::Path;
 
@@ -16,7 +17,8 @@ const VERSIONS: &str = "/usr/lib/postgresql";
 /// Where Debian puts PgBouncer.
 const POOLER: &str = "/usr/sbin/pgbouncer";
 
-/// Installs PostgreSQL and PgBouncer unless they are present. Without PgBouncer its tests are skipped.
+/// Installs PostgreSQL and PgBouncer unless they are present. Without PgBouncer its tests are
+/// skipped.
 pub(crate) fn install() -> Result<(), Failure> {
     if !is_present() {
         install::package("postgresql").map_err(|failure| {
@@ -36,7 +38,8 @@ fn is_present() -> bool {
 /// The variable that makes the behaviour suite use PostgreSQL instead of its usual stores.
 const BEHAVIOUR_STORE: (&str, &str) = ("EVERSTEP_TEST_STORE", "postgres");
 
-/// The stage `behaviours-on-postgres`. It mostly waits for the server, so it needs no optimised build.
+/// The stage `behaviours-on-postgres`. It mostly waits for the server, so it needs no optimised
+/// build.
 pub(crate) fn behaviours() -> Result<Verdict, Failure> {
     let (name, value) = BEHAVIOUR_STORE;
     let tests = builds::workspace("test", &["--test", "behaviours"]);

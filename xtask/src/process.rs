@@ -135,7 +135,8 @@ impl Invocation {
         command
     }
 
-    /// The cargo that started this program, if any, so that rustup resolves the toolchain only once.
+    /// The cargo that started this program, if any, so that rustup resolves the toolchain only
+    /// once.
     fn executable(&self) -> OsString {
         if self.program == "cargo" {
             env::var_os("CARGO").unwrap_or_else(|| "cargo".into())

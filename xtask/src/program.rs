@@ -1,5 +1,6 @@
-//! The `program` stage: follows the README. It creates a project outside the repository, pastes the program, runs it,
-//! kills it and runs it again. Then it tests the lint configuration of the guide on determinism in the same project.
+//! The `program` stage: follows the README. It creates a project outside the repository, pastes the
+//! program, runs it, kills it and runs it again. Then it tests the lint configuration of the guide
+//! on determinism in the same project.
 
 use std::fs;
 use std::io::{BufRead, BufReader};

@@ -8,8 +8,8 @@ use crate::process::Invocation;
 use crate::served::unusable;
 use crate::workspace::{self, target};
 
-/// Installs what `requirements.txt` in a folder of `conformance` names whenever it changes. Returns the
-/// folder of its programs.
+/// Installs what `requirements.txt` in a folder of `conformance` names whenever it changes. Returns
+/// the folder of its programs.
 pub(crate) fn install(name: &str) -> Result<PathBuf, Failure> {
     let pins = workspace::root()
         .join("conformance")

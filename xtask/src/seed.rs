@@ -1,5 +1,5 @@
-//! The seed of random tests. `cargo xtask test` uses a fixed seed, so that it gives the same result for the same code;
-//! `cargo test` and longer runs choose new seeds.
+//! The seed of random tests. `cargo xtask test` uses a fixed seed, so that it gives the same result
+//! for the same code; `cargo test` and longer runs choose new seeds.
 
 use std::env;
 

@@ -1,4 +1,5 @@
-//! The server that external test suites run against: built, started on a free port, killed when dropped.
+//! The server that external test suites run against: built, started on a free port, killed when
+//! dropped.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;

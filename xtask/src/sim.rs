@@ -1,5 +1,5 @@
-//! `cargo xtask sim`: the simulation of whole clusters, optimised, on all cores. Arguments are passed on;
-//! see `docs/simulation.md`.
+//! `cargo xtask sim`: the simulation of whole clusters, optimised, on all cores. Arguments are
+//! passed on; see `docs/simulation.md`.
 
 use crate::builds;
 use crate::failure::Failure;

@@ -1,9 +1,10 @@
-//! Types the commands of one document, in order and exactly as they are written, in a folder of their own. A command
-//! that serves continues in the background, as in a terminal of its own, until the document ends.
+//! Types the commands of one document, in order and exactly as they are written, in a folder of
+//! their own. A command that serves continues in the background, as in a terminal of its own, until
+//! the document ends.
 //!
-//! The folder is below the root of the repository, so that `cargo run` finds the workspace, and contains a link
-//! `target` to the place where cargo builds. Where the system permits it, the commands run in a network namespace of
-//! their own, so that the default port is free.
+//! The folder is below the root of the repository, so that `cargo run` finds the workspace, and
+//! contains a link `target` to the place where cargo builds. Where the system permits it, the
+//! commands run in a network namespace of their own, so that the default port is free.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,6 +1,6 @@
-//! `cargo xtask test`: everything a change must pass. It prepares the machine, then runs every stage below;
-//! a new kind of test is one more row in `STAGES`. `cargo xtask gate` runs the stages marked `in_gate`, and
-//! `cargo xtask test -p CRATE` the tests of one crate.
+//! `cargo xtask test`: everything a change must pass. It prepares the machine, then runs every
+//! stage below; a new kind of test is one more row in `STAGES`. `cargo xtask gate` runs the stages
+//! marked `in_gate`, and `cargo xtask test -p CRATE` the tests of one crate.
 
 use crate::api;
 use crate::builds::{self, TESTS, test_targets};

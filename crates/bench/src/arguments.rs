@@ -29,8 +29,8 @@ pub struct BenchArguments {
     pub(crate) action: Option<Action>,
     /// Workloads to measure, in this order [default: all; `postgres` only with --store]
     pub(crate) workloads: Vec<Workload>,
-    /// Duration of each round. In less than a minute, the store hardly merges tables, and figures are higher than
-    /// it sustains
+    /// Duration of each round. In less than a minute, the store hardly merges tables, and figures
+    /// are higher than it sustains
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) seconds: u64,
     /// Number of rounds of each measurement, alternating with measurements of the limits

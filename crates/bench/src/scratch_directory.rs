@@ -38,7 +38,8 @@ impl ScratchDirectory {
         Ok(Self { root })
     }
 
-    /// Returns an empty subdirectory that only this user can enter, as a store should be. Deletes what an earlier measurement left there.
+    /// Returns an empty subdirectory that only this user can enter, as a store should be. Deletes
+    /// what an earlier measurement left there.
     pub(crate) fn fresh(&self, name: &str) -> std::io::Result<PathBuf> {
         let path = self.root.path().join(name);
         match std::fs::remove_dir_all(&path) {

@@ -1,4 +1,5 @@
-//! The results as text: one line per figure, with the spread of its rounds and, on request, its target.
+//! The results as text: one line per figure, with the spread of its rounds and, on request, its
+//! target.
 
 use crate::case::Case;
 use crate::figure::Figure;

@@ -3,13 +3,13 @@
 //! tests of `everstep` crash processes after every commit, the simulation at every call of store
 //! and bus.
 //!
-//! **One scenario.** A process opens an engine with [`Scenario::define`] and calls [`Scenario::drive`],
-//! which starts run `r`, sends the requests and waits for the end. After a crash, another process
-//! repeats this from the beginning. Runs are started by ID and events have deduplication IDs, so
-//! repeating them has no effect. Effects on the outside are recorded in [`Outside`], which outlives
-//! every process. At the end the scenario checks the result, the order of undos, and that only
-//! effects in flight during a crash were repeated. [`Scenario::replay`] replays a journal against the
-//! same code.
+//! **One scenario.** A process opens an engine with [`Scenario::define`] and calls
+//! [`Scenario::drive`], which starts run `r`, sends the requests and waits for the end. After a
+//! crash, another process repeats this from the beginning. Runs are started by ID and events have
+//! deduplication IDs, so repeating them has no effect. Effects on the outside are recorded in
+//! [`Outside`], which outlives every process. At the end the scenario checks the result, the order
+//! of undos, and that only effects in flight during a crash were repeated. [`Scenario::replay`]
+//! replays a journal against the same code.
 
 mod assertions;
 mod branches;

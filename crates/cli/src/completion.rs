@@ -1,5 +1,5 @@
-//! Shell completion. The script of a shell calls the binary with the words typed so far, so that runs and workflows of the
-//! server can be completed too.
+//! Shell completion. The script of a shell calls the binary with the words typed so far, so that
+//! runs and workflows of the server can be completed too.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -100,8 +100,8 @@ fn candidate(value: &str, about: &str) -> CompletionCandidate {
     CompletionCandidate::new(value).help(Some(about.to_owned().into()))
 }
 
-/// Sends a request to the server of the command that is being completed. Failures have no candidates: messages would
-/// destroy the line.
+/// Sends a request to the server of the command that is being completed. Failures have no
+/// candidates: messages would destroy the line.
 fn from_server<T>(request: impl AsyncFnOnce(&Context) -> Result<T, CallError>) -> Option<T> {
     let words: Vec<OsString> = std::env::args_os().collect();
     let context = Context::new(&GlobalOptions::of_unfinished(&words)).ok()?;

@@ -14,7 +14,8 @@ pub(crate) fn local_time(time: Timestamp) -> String {
     text(time, &TimeZone::system())
 }
 
-/// Replaces the times of a sentence of the server, such as `2026-11-15T08:00:00.000Z`, by local times.
+/// Replaces the times of a sentence of the server, such as `2026-11-15T08:00:00.000Z`, by local
+/// times.
 pub(crate) fn with_local_times(sentence: &str) -> String {
     in_zone(sentence, &TimeZone::system())
 }
@@ -53,8 +54,8 @@ fn zoned(time: Timestamp, zone: &TimeZone) -> Zoned {
     time.to_zoned(zone.clone())
 }
 
-/// Formats the times of consecutive lines: each line has the time of day, and a heading precedes the
-/// first line of a day.
+/// Formats the times of consecutive lines: each line has the time of day, and a heading precedes
+/// the first line of a day.
 #[derive(Debug)]
 pub(crate) struct LocalClock {
     zone: TimeZone,

@@ -90,8 +90,8 @@ impl ServerLine {
 }
 
 impl TimelineLine {
-    /// Formats the line with the local time of day. `prefix` precedes the sentence. The first line of
-    /// a day is preceded by a line with the date.
+    /// Formats the line with the local time of day. `prefix` precedes the sentence. The first line
+    /// of a day is preceded by a line with the date.
     pub(crate) fn format(&self, clock: &mut LocalClock, paint: Paint, prefix: &str) -> String {
         let (heading, time) = clock.format(self.time);
         let heading = heading.map(|text| paint.paint(Colour::Quiet, &text) + "\n");

@@ -1,4 +1,5 @@
-//! Separate measurements of the parts of the hot path: `cargo xtask costs` counts their instructions.
+//! Separate measurements of the parts of the hot path: `cargo xtask costs` counts their
+//! instructions.
 //!
 //! Everything runs on one thread, with an engine in virtual time, and does the same on each call.
 //! The number of instructions therefore depends only on the code.

@@ -50,7 +50,8 @@ pub enum Action {
 }
 
 impl Action {
-    /// Returns `None` for `Wait`, which a queue must not contain: what follows it may have changed by the time it is reached.
+    /// Returns `None` for `Wait`, which a queue must not contain: what follows it may have changed
+    /// by the time it is reached.
     pub(crate) fn unless_wait(self) -> Option<Self> {
         (self != Self::Wait).then_some(self)
     }

@@ -147,8 +147,8 @@ impl Conclusion {
 
     /// Returns what the append of the decision means for the run.
     pub(crate) fn then(&self, replay: &Replay) -> Then {
-        // Once the journal fixes the final status, later records change nothing, except a child that
-        // completes and must be undone.
+        // Once the journal fixes the final status, later records change nothing, except a child
+        // that completes and must be undone.
         let end = if replay.status().rollback().is_beyond_change() {
             Then::EndAnyway
         } else {

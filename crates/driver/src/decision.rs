@@ -98,8 +98,8 @@ impl<H: Host> Driver<H> {
             UndoState::Waiting => Decision::Conclude(Conclusion::Suspended(RunStatus::RollingBack)),
             UndoState::Due if self.leave == Leave::Soon => Decision::Conclude(Conclusion::Released),
             UndoState::Due if replay.status().is_next_undo_own() => Decision::None,
-            // The first record of the rollback fixes the final status and is durable before any undo
-            // begins.
+            // The first record of the rollback fixes the final status and is durable before any
+            // undo begins.
             UndoState::Due => match self.missing_undo() {
                 Missing::None if self.live.replay.status().rollback().is_ending_decided() => {
                     Decision::None

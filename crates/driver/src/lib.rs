@@ -2,10 +2,10 @@
 //!
 //! An activation is one stretch of executing a run, from a claim until the run is suspended and
 //! evicted, or ends. The [`Driver`] makes all decisions of an activation: what is folded, when the
-//! code is polled, what is written and when, and when the run is suspended or ends. It has no futures, no
-//! clock and no locks. A *shell* owns it, executes the workflow code and performs the actions. The
-//! Rust executor in `everstep::execution` is one shell; shells of other languages use the same
-//! driver.
+//! code is polled, what is written and when, and when the run is suspended or ends. It has no
+//! futures, no clock and no locks. A *shell* owns it, executes the workflow code and performs the
+//! actions. The Rust executor in `everstep::execution` is one shell; shells of other languages use
+//! the same driver.
 //!
 //! ```text
 //!   engine ── Message ──▶ ┌────────┐ ── Append, Read ───────────────▶ engine
@@ -37,9 +37,10 @@
 //! # Dry executions
 //!
 //! A dry execution runs the code against a journal; no step begins and nothing is written. The
-//! driver needs them for the second look of development mode (`second_look.rs`), and to find undos that
-//! only earlier passes of the function supplied (`undo_search.rs`). It drives them with the same actions
-//! as the live execution, one poll at a time, so a shell can return to its event loop in between.
+//! driver needs them for the second look of development mode (`second_look.rs`), and to find undos
+//! that only earlier passes of the function supplied (`undo_search.rs`). It drives them with the
+//! same actions as the live execution, one poll at a time, so a shell can return to its event loop
+//! in between.
 
 mod action;
 mod append;

@@ -43,7 +43,8 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// Takes in the refusal of an append. The decision was made without these records, and is made again.
+    /// Takes in the refusal of an append. The decision was made without these records, and is made
+    /// again.
     fn missed(&mut self, came: Vec<Entry>, mut records: Vec<Record>) {
         match self.stage {
             Stage::Concluding(on_answer) => {

@@ -1,5 +1,5 @@
-//! The second look of development mode: before an execution is suspended or ends, a dry execution of the
-//! same journal must reach the same point.
+//! The second look of development mode: before an execution is suspended or ends, a dry execution
+//! of the same journal must reach the same point.
 
 use everstep_machine::{CallSite, Divergence, Halt};
 use everstep_model::{Record, RecordNumber};

@@ -1,4 +1,5 @@
-//! The driver without an engine. The tests act as engine and shell: they send messages and check actions.
+//! The driver without an engine. The tests act as engine and shell: they send messages and check
+//! actions.
 
 mod concluding;
 mod dry;

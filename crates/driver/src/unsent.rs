@@ -51,7 +51,8 @@ impl Unsent {
         }
     }
 
-    /// Puts records back that were not written, before later ones. Records that were due immediately still are.
+    /// Puts records back that were not written, before later ones. Records that were due
+    /// immediately still are.
     pub(crate) fn put_back(&mut self, records: Vec<Record>) {
         if !records.is_empty() {
             self.due = Due::Now;
@@ -114,8 +115,8 @@ impl Unsent {
         (in_flight, append)
     }
 
-    /// Takes out the starts of steps whose work has not begun and will not begin in this activation.
-    /// The next one calls them again. A start stays if the script continues after it.
+    /// Takes out the starts of steps whose work has not begun and will not begin in this
+    /// activation. The next one calls them again. A start stays if the script continues after it.
     pub(crate) fn take_unbegun(&mut self, replay: &Replay) -> Vec<Record> {
         let status = replay.status();
         let is_unbegun = |record: &Record| match &record.body {
@@ -140,7 +141,8 @@ impl Unsent {
         self.records.clear();
     }
 
-    /// Makes the records due because the flush timer fired. A timer of an earlier append changes nothing.
+    /// Makes the records due because the flush timer fired. A timer of an earlier append changes
+    /// nothing.
     pub(crate) fn flush(&mut self) {
         if self.due == Due::AtFlush {
             self.due = Due::Flushed;

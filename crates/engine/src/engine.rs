@@ -133,8 +133,8 @@ impl Engine {
         self.core.parts.node.find(run).await.map(|(_, row)| row)
     }
 
-    /// Returns a run with the state that follows from its journal, which holds the results of all steps in
-    /// memory. [`visit_journal`](Self::visit_journal) reads a journal of any size.
+    /// Returns a run with the state that follows from its journal, which holds the results of all
+    /// steps in memory. [`visit_journal`](Self::visit_journal) reads a journal of any size.
     pub async fn inspect(&self, run: &RunId) -> Result<RunInfo, ReadError> {
         self.core.requests.inspect(run, None).await
     }
@@ -161,8 +161,8 @@ impl Engine {
         requests.journal_page(run, generation, from, size).await
     }
 
-    /// Passes the records of a generation of a run, by default the latest, on in order, until `visit`
-    /// breaks, and reads them in pages. Returns the row of the generation.
+    /// Passes the records of a generation of a run, by default the latest, on in order, until
+    /// `visit` breaks, and reads them in pages. Returns the row of the generation.
     pub async fn visit_journal(
         &self,
         run: &RunId,
@@ -345,8 +345,8 @@ impl Engine {
         }
     }
 
-    /// Returns a run that has ended. `None` if it was deleted since, or its journal is too large for
-    /// this node.
+    /// Returns a run that has ended. `None` if it was deleted since, or its journal is too large
+    /// for this node.
     ///
     /// # Errors
     /// If the store cannot be read.

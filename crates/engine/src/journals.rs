@@ -109,8 +109,8 @@ impl Node {
         self.fold(stream, |_| {}).await
     }
 
-    /// Returns the overview of a journal without the results of its steps and children and the data for
-    /// their undos, which may be large.
+    /// Returns the overview of a journal without the results of its steps and children and the data
+    /// for their undos, which may be large.
     pub(crate) async fn overview_without_results(
         &self,
         stream: StreamNumber,

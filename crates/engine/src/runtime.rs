@@ -18,13 +18,13 @@ pub trait Runtime: Clock {
     /// Spawns a task.
     fn spawn(&self, task: BoxFuture<'static, ()>);
 
-    /// Runs work that occupies its thread for a while. Production runs it on a thread of its own, so
-    /// that it holds up no task.
+    /// Runs work that occupies its thread for a while. Production runs it on a thread of its own,
+    /// so that it holds up no task.
     fn run_blocking(&self, work: BoxFuture<'static, ()>) -> BoxFuture<'static, ()> {
         work
     }
 
-    /// Spawns the committer, which blocks in syncs and therefore needs a thread of its own, unless the
-    /// store runs it on one ([`Store::host`]).
+    /// Spawns the committer, which blocks in syncs and therefore needs a thread of its own, unless
+    /// the store runs it on one ([`Store::host`]).
     fn spawn_committer(&self, task: BoxFuture<'static, ()>, store: &dyn Store);
 }

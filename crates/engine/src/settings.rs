@@ -37,8 +37,8 @@ pub struct Settings {
     pub lazy_flush: Duration,
     /// The number of records above which a journal causes a warning that replay is slow.
     pub journal_records_warn: u64,
-    /// The approximate number of bytes of a journal above which this node does not execute or copy a
-    /// run, because that would use up its memory. Such a run is paused.
+    /// The approximate number of bytes of a journal above which this node does not execute or copy
+    /// a run, because that would use up its memory. Such a run is paused.
     pub journal_bytes_max: u64,
     /// The maximum number of records of a journal read from the store at once.
     pub journal_page_records: usize,

@@ -13,11 +13,12 @@ use crate::error::{Error, Result};
 use crate::execution::{RunMetadata, Shared};
 use crate::options::invalid;
 
-/// The handle of workflow code to its run. Clones are the same handle. Its parameter is the workflow, or the interface of a
-/// plain function: see [`Workflows::function`](crate::Workflows::function).
+/// The handle of workflow code to its run. Clones are the same handle. Its parameter is the
+/// workflow, or the interface of a plain function: see
+/// [`Workflows::function`](crate::Workflows::function).
 ///
-/// An operation is called when it is first awaited. Several may be open at once: `tokio::join!` is deterministic,
-/// `tokio::select!` only in its `biased` form.
+/// An operation is called when it is first awaited. Several may be open at once: `tokio::join!` is
+/// deterministic, `tokio::select!` only in its `biased` form.
 // Large type: it has one method for each operation that a workflow can call.
 pub struct Ctx<W = ()> {
     shared: Arc<Shared>,
@@ -67,7 +68,8 @@ impl<W> Ctx<W> {
         &self.scope
     }
 
-    /// Calls an operation that the machine answers at once. Returns `None` if the code must not continue.
+    /// Calls an operation that the machine answers at once. Returns `None` if the code must not
+    /// continue.
     pub(crate) fn call_now<C: Call>(
         &self,
         name: &str,
@@ -83,9 +85,9 @@ impl<W> Ctx<W> {
         Ok(called.transpose()?.flatten())
     }
 
-    /// Sends an event to another run, durably and once. The code continues at once; the event arrives when this call is
-    /// durable, and events to one run arrive in the order they were sent. An event to a run that has ended or does not exist
-    /// has no effect.
+    /// Sends an event to another run, durably and once. The code continues at once; the event
+    /// arrives when this call is durable, and events to one run arrive in the order they were sent.
+    /// An event to a run that has ended or does not exist has no effect.
     ///
     /// ```
     /// # use everstep::schemars::{self, JsonSchema};
@@ -158,7 +160,8 @@ impl<W> Ctx<W> {
     }
 
     /// Marks the point of no return: from now on a rollback runs only internal undos
-    /// ([`Step::undo_internal`](crate::operation::Step::undo_internal)) and records the others as skipped.
+    /// ([`Step::undo_internal`](crate::operation::Step::undo_internal)) and records the others as
+    /// skipped.
     #[track_caller]
     pub fn no_return(&self) {
         let site = CallSite::caller();
@@ -175,7 +178,8 @@ impl<W> Ctx<W> {
             .with(|execution| execution.replay.write(&self.scope, note, site));
     }
 
-    /// Sets a row that live clients see. The collections `workflow`, `step`, `rpc` and `event` belong to the engine.
+    /// Sets a row that live clients see. The collections `workflow`, `step`, `rpc` and `event`
+    /// belong to the engine.
     #[track_caller]
     pub fn set_row<T: Serialize>(
         &self,
@@ -217,7 +221,8 @@ impl<W> Ctx<W> {
         })
     }
 
-    /// Writes a record once. Where the code is not being polled, it has no effect, and the run fails.
+    /// Writes a record once. Where the code is not being polled, it has no effect, and the run
+    /// fails.
     fn write(
         &self,
         site: CallSite,
@@ -231,11 +236,11 @@ impl<W> Ctx<W> {
         called.unwrap_or(Ok(()))
     }
 
-    /// Sets an attribute of the run: a number, a boolean or a text of at most 256 bytes that all readers of the run see. It
-    /// replaces the earlier value.
+    /// Sets an attribute of the run: a number, a boolean or a text of at most 256 bytes that all
+    /// readers of the run see. It replaces the earlier value.
     ///
-    /// A name begins with a letter, consists of letters, digits, `_`, `-` and `.`, and is not a word of the query
-    /// language, such as `status`.
+    /// A name begins with a letter, consists of letters, digits, `_`, `-` and `.`, and is not a
+    /// word of the query language, such as `status`.
     #[track_caller]
     pub fn set_attribute(&self, name: &str, value: impl Serialize) -> Result<()> {
         let value = Payload::from_value(&value)?;
@@ -262,8 +267,8 @@ impl<W> Ctx<W> {
         })
     }
 
-    /// Returns the version of a change that this run follows: 1 for runs that were past this point before the change, `latest`
-    /// for others.
+    /// Returns the version of a change that this run follows: 1 for runs that were past this point
+    /// before the change, `latest` for others.
     #[track_caller]
     pub fn version(&self, change: &str, latest: u32) -> Result<u32> {
         if latest < 1 {

@@ -114,7 +114,8 @@ impl AsRef<everstep_engine::Engine> for Engine {
 }
 
 impl Engine {
-    /// Configures an engine that stores its runs in a directory, which is created if it does not exist.
+    /// Configures an engine that stores its runs in a directory, which is created if it does not
+    /// exist.
     #[cfg(feature = "embedded")]
     #[allow(clippy::new_ret_no_self, reason = "opening needs the workflows first")]
     pub fn open(path: impl Into<std::path::PathBuf>) -> EngineBuilder {
@@ -136,15 +137,15 @@ impl Engine {
         self.inner.shutdown().await;
     }
 
-    /// Completes when the store accepts no more writes, for instance because its disk was full. The program should then shut
-    /// the engine down and end with an error, so that a supervisor starts it again, or open a new engine. Nothing that was
-    /// acknowledged is lost.
+    /// Completes when the store accepts no more writes, for instance because its disk was full. The
+    /// program should then shut the engine down and end with an error, so that a supervisor starts
+    /// it again, or open a new engine. Nothing that was acknowledged is lost.
     pub async fn store_ended(&self) -> StoreError {
         self.inner.store_ended().await
     }
 
-    /// Subscribes to what workflows emit from now on. Best effort: a subscriber that falls far behind
-    /// misses some.
+    /// Subscribes to what workflows emit from now on. Best effort: a subscriber that falls far
+    /// behind misses some.
     #[must_use]
     pub fn subscribe(&self) -> Emissions {
         self.inner.emissions()
@@ -208,7 +209,8 @@ impl EngineBuilder {
         self
     }
 
-    /// Replays each activation a second time, and parks runs whose code behaves differently then. For development.
+    /// Replays each activation a second time, and parks runs whose code behaves differently then.
+    /// For development.
     pub fn development(mut self, development: bool) -> Self {
         self.settings.development = development;
         self
@@ -227,22 +229,24 @@ impl EngineBuilder {
         self
     }
 
-    /// Writes these feeds, which [`Client::feed`] and `/v1/stream/__ds/feeds/{feed}` read. A commit with a record for a feed
-    /// is followed by another, so an engine has no feeds by default. All engines on a store need the same.
+    /// Writes these feeds, which [`Client::feed`] and `/v1/stream/__ds/feeds/{feed}` read. A commit
+    /// with a record for a feed is followed by another, so an engine has no feeds by default. All
+    /// engines on a store need the same.
     pub fn feeds(mut self, feeds: impl IntoIterator<Item = RecordFeed>) -> Self {
         self.settings.feeds = feeds.into_iter().collect();
         self
     }
 
-    /// Sets the approximate number of bytes of a journal above which this node does not execute or copy a run, because that
-    /// would use up its memory. Such a run is paused with the code `journal_too_large`, and other runs go on. The default is 1 GiB.
+    /// Sets the approximate number of bytes of a journal above which this node does not execute or
+    /// copy a run, because that would use up its memory. Such a run is paused with the code
+    /// `journal_too_large`, and other runs go on. The default is 1 GiB.
     pub fn journal_bytes_max(mut self, bytes: u64) -> Self {
         self.settings.journal_bytes_max = bytes;
         self
     }
 
-    /// Sets the roles of this node. The default is all of them. If a node has only some roles, other nodes on the same store
-    /// must have the rest.
+    /// Sets the roles of this node. The default is all of them. If a node has only some roles,
+    /// other nodes on the same store must have the rest.
     ///
     /// ```
     /// use everstep::{Engine, Role};
@@ -260,8 +264,9 @@ impl EngineBuilder {
         self
     }
 
-    /// Calls `hook` once for each failed attempt of a step or undo and for each failed run, after the failure is durable. The
-    /// hook runs on its own task and should be quick; a panic in it has no effect.
+    /// Calls `hook` once for each failed attempt of a step or undo and for each failed run, after
+    /// the failure is durable. The hook runs on its own task and should be quick; a panic in it has
+    /// no effect.
     pub fn on_failure(mut self, hook: impl Fn(&FailureEvent) + Send + Sync + 'static) -> Self {
         self.failure_hooks.push(Arc::new(hook));
         self

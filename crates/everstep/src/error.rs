@@ -16,7 +16,8 @@ use serde::de::DeserializeOwned;
 /// The result of workflow code and of steps.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The error of a step or a workflow. Every error type converts into it with `?`, keeping its name and message.
+/// The error of a step or a workflow. Every error type converts into it with `?`, keeping its name
+/// and message.
 #[must_use]
 #[derive(Clone)]
 pub struct Error(Box<Inner>);
@@ -211,7 +212,8 @@ impl Error {
         Self::with_source(step_to_failure(&step), class, Some(Source::Step(step)))
     }
 
-    /// The error of a child that did not complete. Its outcome is final, so another pass would see the same.
+    /// The error of a child that did not complete. Its outcome is final, so another pass would see
+    /// the same.
     pub(crate) fn from_child(child: ChildFailure) -> Self {
         let ChildFailure { run, workflow, .. } = &child;
         let end = if child.cancelled {

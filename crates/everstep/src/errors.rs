@@ -1,7 +1,7 @@
 //! The errors of requests.
 //!
-//! Each operation has its own error, such as [`StartError`], with a [`code`](ClientError::code) that is
-//! documented in `docs/errors`. The other types here carry the details.
+//! Each operation has its own error, such as [`StartError`], with a [`code`](ClientError::code)
+//! that is documented in `docs/errors`. The other types here carry the details.
 
 pub use everstep_engine::{
     AnswerError as AnswerRejection, CodedError, ControlError as ControlRejection, EventNotAccepted,

@@ -1,5 +1,5 @@
-//! Readers of runs: lists, the overview of a run, why it does not continue, its timeline, its shape, and the declaration
-//! of its workflow.
+//! Readers of runs: lists, the overview of a run, why it does not continue, its timeline, its
+//! shape, and the declaration of its workflow.
 
 pub use everstep_engine::RunInfo;
 pub use everstep_inspect::{

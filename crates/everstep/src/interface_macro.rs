@@ -2,11 +2,13 @@
 
 /// Declares the interface of a workflow: the events that it accepts and the rpcs that it makes.
 ///
-/// A workflow names its interface as [`Workflow::Interface`](crate::Workflow::Interface), a plain function as the parameter
-/// of its [`Ctx`](crate::Ctx). The same declaration reaches servers: they refuse other events, payloads that do not match, and
-/// answers that do not match, before they store anything.
+/// A workflow names its interface as [`Workflow::Interface`](crate::Workflow::Interface), a plain
+/// function as the parameter of its [`Ctx`](crate::Ctx). The same declaration reaches servers: they
+/// refuse other events, payloads that do not match, and answers that do not match, before they
+/// store anything.
 ///
-/// The interface is an enum with one variant for each event, so it can also be awaited as a set of events:
+/// The interface is an enum with one variant for each event, so it can also be awaited as a set of
+/// events:
 ///
 /// ```
 /// use everstep::schemars::{self, JsonSchema};

@@ -1,11 +1,13 @@
 //! Durable workflows: ordinary async functions that survive crashes, deploys and months of waiting.
 //!
-//! A workflow is a type that implements [`Workflow`], or a plain async function. Through its [`Ctx`] it executes steps,
-//! sleeps, waits for events and makes rpcs. Each result is recorded once, and after a crash the function is replayed from
-//! those records. An [`Engine`] executes workflows; `Engine::open(path)` stores everything in one directory.
+//! A workflow is a type that implements [`Workflow`], or a plain async function. Through its
+//! [`Ctx`] it executes steps, sleeps, waits for events and makes rpcs. Each result is recorded
+//! once, and after a crash the function is replayed from those records. An [`Engine`] executes
+//! workflows; `Engine::open(path)` stores everything in one directory.
 //!
-//! Most programs need only the names at the root. The modules contain the types of operations ([`operation`]), control
-//! requests ([`control`]), records ([`journal`]), readers ([`inspect`]) and errors ([`errors`]).
+//! Most programs need only the names at the root. The modules contain the types of operations
+//! ([`operation`]), control requests ([`control`]), records ([`journal`]), readers ([`inspect`])
+//! and errors ([`errors`]).
 
 /// Implements `Debug` as the type and one of its fields, such as its name.
 macro_rules! debug_by_name {
@@ -60,6 +62,6 @@ pub use everstep_model::{
     parse_duration, secs,
 };
 pub use everstep_store::{Bus, Store, StoreError};
-/// Derives JSON schemas of inputs, outputs, events and rpcs: `use everstep::schemars::{self, JsonSchema}` and
-/// `#[derive(JsonSchema)]` need no dependency of their own.
+/// Derives JSON schemas of inputs, outputs, events and rpcs: `use everstep::schemars::{self,
+/// JsonSchema}` and `#[derive(JsonSchema)]` need no dependency of their own.
 pub use schemars;

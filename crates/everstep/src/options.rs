@@ -1,4 +1,5 @@
-//! Options of steps and runs. Those of a step override those of its workflow, which override those of the engine.
+//! Options of steps and runs. Those of a step override those of its workflow, which override those
+//! of the engine.
 
 use std::time::Duration;
 
@@ -61,7 +62,8 @@ impl Retry {
     }
 }
 
-/// Rounds up to milliseconds, which journals store, so that hot and replayed runs see the same duration.
+/// Rounds up to milliseconds, which journals store, so that hot and replayed runs see the same
+/// duration.
 pub(crate) fn whole_millis(duration: Duration) -> Duration {
     let whole = duration.as_secs().saturating_mul(1_000);
     let rest = duration.subsec_nanos().div_ceil(1_000_000);
@@ -99,7 +101,8 @@ impl Options {
         self
     }
 
-    /// Limits the duration of an attempt of a step. A timeout is final, unless timeouts are retried.
+    /// Limits the duration of an attempt of a step. A timeout is final, unless timeouts are
+    /// retried.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
@@ -111,7 +114,8 @@ impl Options {
         self
     }
 
-    /// Sets how often the whole function is retried if it fails. Completed operations keep their results.
+    /// Sets how often the whole function is retried if it fails. Completed operations keep their
+    /// results.
     pub fn execution_retries(mut self, retries: u32) -> Self {
         self.execution_retries = Some(retries);
         self
@@ -123,8 +127,9 @@ impl Options {
         self
     }
 
-    /// Limits the number of steps that a run may call. The next step fails with the code `too_many_steps`, and so does the
-    /// run. Iterations of [`crate::Ctx::repeat`] that have ended do not count, so a loop may be endless.
+    /// Limits the number of steps that a run may call. The next step fails with the code
+    /// `too_many_steps`, and so does the run. Iterations of [`crate::Ctx::repeat`] that have ended
+    /// do not count, so a loop may be endless.
     pub fn steps_max(mut self, steps: u32) -> Self {
         self.steps_max = Some(steps);
         self

@@ -1,8 +1,9 @@
 //! Readers of a journal: they show what a run is doing and has done, without its code.
 //!
-//! Like `machine`, this crate is pure: no clock, no randomness, no async, no I/O. [`Overview`] is the fold that
-//! the other readers build on. [`why()`] lists what a run waits for, [`timeline()`] is the audit trail, [`shape()`] the
-//! structure of the run as a tree, and [`spans()`] the run as a trace.
+//! Like `machine`, this crate is pure: no clock, no randomness, no async, no I/O. [`Overview`] is
+//! the fold that the other readers build on. [`why()`] lists what a run waits for, [`timeline()`]
+//! is the audit trail, [`shape()`] the structure of the run as a tree, and [`spans()`] the run as a
+//! trace.
 
 mod operation;
 mod overview;

@@ -1,9 +1,10 @@
-//! Finds operations by the names that people use: a location without its counter, or only its last part.
+//! Finds operations by the names that people use: a location without its counter, or only its last
+//! part.
 
 use everstep_model::{Entry, Location};
 
-/// Returns the operation of a record, if it has this name, such as `charge`, or is at this location without a counter, such
-/// as `order/~3/ship/charge`.
+/// Returns the operation of a record, if it has this name, such as `charge`, or is at this location
+/// without a counter, such as `order/~3/ship/charge`.
 #[must_use]
 pub fn operation_named<'a>(entry: &'a Entry, name: &str) -> Option<&'a Location> {
     let at = entry.record.body.location()?;

@@ -1,5 +1,5 @@
-//! The journal as a trace: the run is the root span, with one span below it for every attempt of a step, every undo, and
-//! everything the run waited for.
+//! The journal as a trace: the run is the root span, with one span below it for every attempt of a
+//! step, every undo, and everything the run waited for.
 
 #![allow(
     missing_docs,

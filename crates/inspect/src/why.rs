@@ -1,7 +1,8 @@
 //! Why a run is not moving, computed from its journal and from whether a worker offers its code.
 //!
 //! The answer is structured, so that a dashboard can link to its parts, and displays as a sentence.
-//! The current time only decides which attempts have run for long; the caller compares times to find overdue timers.
+//! The current time only decides which attempts have run for long; the caller compares times to
+//! find overdue timers.
 
 mod reason;
 mod sentence;
@@ -128,7 +129,8 @@ fn of_ending(ending: &EndingView) -> Reason {
     }
 }
 
-/// Returns the steps and undos in flight. Retries are left out, because a run that is pausing starts none.
+/// Returns the steps and undos in flight. Retries are left out, because a run that is pausing
+/// starts none.
 fn in_flight(overview: &Overview, now: Timestamp) -> Vec<Reason> {
     let undoing = undo(overview).filter(|undo| matches!(undo, Reason::UndoRunning { .. }));
     let steps = steps_in_flight(overview, now);

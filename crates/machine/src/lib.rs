@@ -1,7 +1,8 @@
 //! The pure state machine of a run: what a journal means to the code that continues it.
 //!
-//! No clock, no randomness, no async, no I/O: `now` is an argument, and every answer is a function of the journal. The
-//! engine, the replay tests, remote workers and simulations all use this one crate.
+//! No clock, no randomness, no async, no I/O: `now` is an argument, and every answer is a function
+//! of the journal. The engine, the replay tests, remote workers and simulations all use this one
+//! crate.
 //!
 //! [`Replay`] drives workflow code record by record and compares what the code does with what was recorded.
 //! [`fork()`] plans a journal that begins as a copy of another. [`UndoFold`] folds what is done and not undone,

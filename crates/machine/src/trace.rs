@@ -1,7 +1,7 @@
 //! The position of a run and its operations in a trace.
 //!
-//! Ids follow from the run and the location of the operation, so a step can propagate its span id long before the span
-//! is exported, and every reader of the journal computes the same trace.
+//! Ids follow from the run and the location of the operation, so a step can propagate its span id
+//! long before the span is exported, and every reader of the journal computes the same trace.
 
 use everstep_model::{
     Generation, Location, RecordNumber, RunId, Seed, SpanId, TraceId, TraceParent,

@@ -1,4 +1,5 @@
-//! Rules for the attributes of a run: names that a query can contain, and values that a query can compare.
+//! Rules for the attributes of a run: names that a query can contain, and values that a query can
+//! compare.
 
 use serde_json::Value;
 

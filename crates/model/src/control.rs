@@ -1,5 +1,5 @@
-//! The verbs that control a run as a whole. The engine, the HTTP API, the Rust client and the command
-//! line all use this definition.
+//! The verbs that control a run as a whole. The engine, the HTTP API, the Rust client and the
+//! command line all use this definition.
 
 use serde::{Deserialize, Serialize};
 

@@ -96,8 +96,8 @@ crate::words! {
         StoreFull = "store_full",
         /// The store cannot be reached or read.
         StoreUnavailable = "store_unavailable",
-        /// A write or sync failed, or the directory was removed; the store refuses writes until it is
-        /// reopened.
+        /// A write or sync failed, or the directory was removed; the store refuses writes until it
+        /// is reopened.
         StorePoisoned = "store_poisoned",
         /// A setting of the store would lose data.
         StoreUnsafe = "store_unsafe",

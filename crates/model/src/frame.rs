@@ -45,8 +45,8 @@ struct_codec!(
 );
 
 impl FrameHeader {
-    /// Returns the header after `records` are appended. The store also updates epoch and sequence for
-    /// commits of an executor.
+    /// Returns the header after `records` are appended. The store also updates epoch and sequence
+    /// for commits of an executor.
     #[must_use]
     pub fn after(mut self, records: &[Record]) -> Self {
         for record in records {

@@ -72,7 +72,8 @@ impl fmt::Display for NodeId {
     }
 }
 
-/// The seed of a run's random numbers, fixed at creation. Hexadecimal in JSON, where 64 bits do not fit a number.
+/// The seed of a run's random numbers, fixed at creation. Hexadecimal in JSON, where 64 bits do not
+/// fit a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Seed(pub u64);
 
@@ -143,14 +144,16 @@ impl RunId {
         format!("run {self}")
     }
 
-    /// Returns an id that begins like this one, for readability, and ends with `mark`, which makes it unique.
+    /// Returns an id that begins like this one, for readability, and ends with `mark`, which makes
+    /// it unique.
     pub(crate) fn derived(&self, mark: &str) -> Self {
         let prefix = self.0.get(..CHILD_PREFIX_BYTES).unwrap_or(&self.0);
         Self(format!("{prefix}-{mark}").into())
     }
 }
 
-/// The part of the parent's id that a child's id repeats, so that ids of deep families do not outgrow their limit.
+/// The part of the parent's id that a child's id repeats, so that ids of deep families do not
+/// outgrow their limit.
 const CHILD_PREFIX_BYTES: usize = 128;
 
 impl AsRef<str> for RunId {
@@ -168,8 +171,8 @@ impl fmt::Display for RunId {
 /// The prefix of the names of users' streams.
 const USER_PREFIX: &str = "streams/";
 
-/// The name of a stream in a store. A run's journal is `workflows/{id}`, later generations `workflows/{id}@{n}`; a user's
-/// stream is `streams/{path}`.
+/// The name of a stream in a store. A run's journal is `workflows/{id}`, later generations
+/// `workflows/{id}@{n}`; a user's stream is `streams/{path}`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StreamName(Arc<str>);
 
@@ -247,7 +250,8 @@ impl fmt::Display for RpcId {
     }
 }
 
-/// Returns the key that every attempt of one step shares: 32 hexadecimal digits from run, generation and location.
+/// Returns the key that every attempt of one step shares: 32 hexadecimal digits from run,
+/// generation and location.
 #[must_use]
 pub fn idempotency_key(run: &RunId, generation: Generation, location: &Location) -> String {
     digest(format!("{run}\n{generation}\n{location}").as_bytes(), 16)

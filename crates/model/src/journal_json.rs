@@ -1,7 +1,8 @@
 //! Records as JSON, in the envelope of the State Protocol. A journal file has one line per record.
 //!
 //! `key` is the location of the operation, or `run` for records about the run; `value.name` is
-//! added for human readers. Exported journals serve as fixtures that are replayed against later code.
+//! added for human readers. Exported journals serve as fixtures that are replayed against later
+//! code.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

@@ -28,9 +28,11 @@ pub const CAUSES_MAX: usize = 64;
 pub const TAKEOVERS_MAX: u32 = 10;
 /// Records of a journal above which the engine warns that replay becomes slow.
 pub const JOURNAL_RECORDS_WARN: u64 = 50_000;
-/// Bytes of a journal in memory above which a node does not execute its run, unless it is configured otherwise.
+/// Bytes of a journal in memory above which a node does not execute its run, unless it is
+/// configured otherwise.
 pub const JOURNAL_BYTES_MAX: u64 = 1024 * 1024 * 1024;
-/// Minimum time for which a loop keeps the reply to a request in the journal, because the sender looks for it there.
+/// Minimum time for which a loop keeps the reply to a request in the journal, because the sender
+/// looks for it there.
 pub const REPLY_KEPT: Duration = Duration::from_secs(60);
 /// Iterations of a loop that are kept only because of a reply.
 pub const ANSWERED_ITERATIONS_MAX: usize = 100;

@@ -25,8 +25,8 @@ impl Link {
         digest(self.text().as_bytes(), 16)
     }
 
-    /// Returns the dedup id of the event that the operation sends to a run. An event of a run to itself names
-    /// the operation, so that it is known even if a loop has dropped its record.
+    /// Returns the dedup id of the event that the operation sends to a run. An event of a run to
+    /// itself names the operation, so that it is known even if a loop has dropped its record.
     #[must_use]
     pub fn sent_dedup_id(&self, to: &RunId) -> String {
         let id = format!("sent:{}", self.key());
@@ -69,8 +69,9 @@ impl Link {
 }
 
 impl RunId {
-    /// Returns the id of the child that an operation starts, unless the code chooses one. It is the same on every replay,
-    /// and differs in a later pass of the function that starts the child again.
+    /// Returns the id of the child that an operation starts, unless the code chooses one. It is the
+    /// same on every replay, and differs in a later pass of the function that starts the child
+    /// again.
     #[must_use]
     pub fn of_child(call: &Link, pass: u32) -> Self {
         let mark = digest(format!("{}\n{pass}", call.text()).as_bytes(), 10);

@@ -1,7 +1,8 @@
 //! Locations: the position of an operation in a run, as a path of scopes and a counted name.
 //!
-//! `order/~3/ship/charge:0` is the first `charge` in branch `ship` of iteration 3 of the loop `order`. The wire id
-//! always carries the operation's counter; a scope shows its own only where leaving it out would be ambiguous.
+//! `order/~3/ship/charge:0` is the first `charge` in branch `ship` of iteration 3 of the loop
+//! `order`. The wire id always carries the operation's counter; a scope shows its own only where
+//! leaving it out would be ambiguous.
 
 use std::fmt;
 use std::str::FromStr;

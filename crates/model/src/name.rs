@@ -8,7 +8,8 @@ use std::sync::Arc;
 use crate::limits;
 use crate::text::{excerpt, json_as_text};
 
-/// A checked name: 1–256 characters, no control characters, no `/`, not starting with `~`. Cheap to clone.
+/// A checked name: 1–256 characters, no control characters, no `/`, not starting with `~`. Cheap to
+/// clone.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Name(Arc<str>);
 

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 pub struct RecordNumber(pub u64);
 
 impl RecordNumber {
-    /// Returns the number `n` records later. Saturates, because a damaged number may be close to the
-    /// maximum.
+    /// Returns the number `n` records later. Saturates, because a damaged number may be close to
+    /// the maximum.
     #[must_use]
     pub fn plus(self, n: usize) -> Self {
         Self(self.0.saturating_add(n as u64))

@@ -11,8 +11,8 @@ use crate::id::digest;
 use crate::limits;
 
 // B189
-/// One JSON value as bytes, parsed on demand. Clones share the bytes with each other and with a store in memory, so they
-/// cannot be changed:
+/// One JSON value as bytes, parsed on demand. Clones share the bytes with each other and with a
+/// store in memory, so they cannot be changed:
 ///
 /// ```compile_fail,E0594
 /// let payload = everstep_model::Payload::null();

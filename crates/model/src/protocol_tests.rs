@@ -1,4 +1,5 @@
-//! Checks that PROTOCOL.md documents every record with every field, every error code and every limit, and nothing else.
+//! Checks that PROTOCOL.md documents every record with every field, every error code and every
+//! limit, and nothing else.
 
 use std::collections::BTreeSet;
 

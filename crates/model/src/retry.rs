@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::codec::{enum_codec, records};
 
-/// An attempt without a timeout that runs for longer is reported in the log and in the reasons of its run.
+/// An attempt without a timeout that runs for longer is reported in the log and in the reasons of
+/// its run.
 pub const LONG_ATTEMPT: Duration = Duration::from_secs(60);
 
 /// How the delay grows with each retry.
@@ -96,8 +97,9 @@ records! {
 }
 
 impl StepOptions {
-    /// Returns whether the start of each attempt is durable before its work begins. Requests to end the run wait for a
-    /// step that is the point of no return, so the journal must show that it has begun.
+    /// Returns whether the start of each attempt is durable before its work begins. Requests to end
+    /// the run wait for a step that is the point of no return, so the journal must show that it has
+    /// begun.
     #[must_use]
     pub fn starts_durably(&self) -> bool {
         self.fenced || self.no_return

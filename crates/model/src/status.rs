@@ -5,7 +5,8 @@ use std::str::FromStr;
 use crate::text::{excerpt, json_as_text};
 
 crate::words! {
-    /// The status of a run. Stored rows contain its position in this list, so add new ones at the end.
+    /// The status of a run. Stored rows contain its position in this list, so add new ones at the
+    /// end.
     pub enum RunStatus {
         /// Created, and not executed yet.
         Queued = "queued",

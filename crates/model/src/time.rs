@@ -21,7 +21,8 @@ pub struct InvalidTimestamp(String);
 const MAX_MILLIS: u64 = 253_402_300_799_999;
 
 impl Timestamp {
-    /// Converts milliseconds since the epoch. Times after the year 9999 become the end of that year.
+    /// Converts milliseconds since the epoch. Times after the year 9999 become the end of that
+    /// year.
     #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         if millis > MAX_MILLIS {
@@ -37,7 +38,8 @@ impl Timestamp {
         self.0
     }
 
-    /// Returns the time `duration` later, rounded up to whole milliseconds so that a timer is never early.
+    /// Returns the time `duration` later, rounded up to whole milliseconds so that a timer is never
+    /// early.
     #[must_use]
     pub fn after(self, duration: Duration) -> Self {
         let millis = duration.as_nanos().div_ceil(1_000_000);

@@ -1,5 +1,6 @@
 //! Schemas of values from other crates, and of records in the worker protocol: the envelope of the
-//! State Protocol. The content of `value` depends on the type of the record; PROTOCOL.md describes it.
+//! State Protocol. The content of `value` depends on the type of the record; PROTOCOL.md describes
+//! it.
 
 #![allow(dead_code, reason = "only the shapes are used")]
 

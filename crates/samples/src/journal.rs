@@ -216,7 +216,8 @@ pub fn child(location: &str, detached: bool) -> ChildStarted {
     }
 }
 
-/// Returns a journal with two undoable children at one location. The first was abandoned and completed nevertheless.
+/// Returns a journal with two undoable children at one location. The first was abandoned and
+/// completed nevertheless.
 pub fn two_children(location: &str) -> Journal {
     let child = |run: &str| ChildStarted {
         run: RunId::new(run).unwrap(),

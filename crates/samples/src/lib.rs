@@ -1,7 +1,7 @@
 //! Records and journals for tests.
 //!
-//! This is a crate and not a feature of `everstep-model`, so that tests and the product share one build of the model.
-//! The unit tests of the model include this file as a module.
+//! This is a crate and not a feature of `everstep-model`, so that tests and the product share one
+//! build of the model. The unit tests of the model include this file as a module.
 
 #![allow(missing_docs, unreachable_pub, reason = "test data")]
 #![allow(clippy::unwrap_used, reason = "test data")]

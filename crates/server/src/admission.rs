@@ -4,8 +4,8 @@
 //!   request ──▶ gate (who is the caller, and is the call allowed) ──▶ budgets (bytes of bodies) ──▶ handler
 //! ```
 //!
-//! One service, because two `axum::middleware::from_fn` would copy the request and the inner services
-//! twice for each request.
+//! One service, because two `axum::middleware::from_fn` would copy the request and the inner
+//! services twice for each request.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -75,8 +75,8 @@ where
 }
 
 impl Checks {
-    /// Runs the handler if the caller may call it. Handlers find the [`Caller`] in the extensions of
-    /// the request.
+    /// Runs the handler if the caller may call it. Handlers find the [`Caller`] in the extensions
+    /// of the request.
     async fn answer<S>(&self, mut request: Request, mut handler: S) -> Result<Response, Failure>
     where
         S: Service<Request, Response = Response, Error = Infallible>,

@@ -1,7 +1,7 @@
 //! Middleware that sees each request before its handler and each response after it.
 //!
-//! Unlike `axum::middleware::from_fn`, it copies neither the services that it wraps nor the request, which
-//! takes a third of the time of a short request.
+//! Unlike `axum::middleware::from_fn`, it copies neither the services that it wraps nor the
+//! request, which takes a third of the time of a short request.
 
 use std::convert::Infallible;
 use std::task::{Context, Poll};

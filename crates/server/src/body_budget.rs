@@ -1,7 +1,7 @@
 //! Limits the bytes of bodies in memory: of all requests together, and of each caller.
 //!
-//! Bytes of a request body count from their arrival to the response. Bytes of a large response count until
-//! they are sent, so clients that do not read cannot fill the memory.
+//! Bytes of a request body count from their arrival to the response. Bytes of a large response
+//! count until they are sent, so clients that do not read cannot fill the memory.
 
 use std::collections::HashMap;
 use std::pin::Pin;

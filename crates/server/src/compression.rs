@@ -1,8 +1,8 @@
 //! Compression of long text responses for clients that accept it (PROTOCOL.md 5.8). Request bodies
 //! are never decompressed.
 //!
-//! Event streams are not compressed, because every event must arrive when it is written. Neither are
-//! binary responses, which rarely shrink.
+//! Event streams are not compressed, because every event must arrive when it is written. Neither
+//! are binary responses, which rarely shrink.
 
 use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode, Version, header};
 use tower_http::CompressionLevel;
@@ -12,8 +12,8 @@ use tower_http::compression::predicate::{And, Predicate as _, SizeAbove};
 /// Compression does not pay off for shorter responses.
 const BYTES_MIN: u16 = 1024;
 
-/// Marks responses of public routes, which are not compressed. Compressing them would cost more memory
-/// than sending them.
+/// Marks responses of public routes, which are not compressed. Compressing them would cost more
+/// memory than sending them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Uncompressed;
 

@@ -1,6 +1,6 @@
 //! HTTP for Everstep: the workflow API, the worker protocol, and a Durable Streams server that also
-//! serves journals. [`router`] mounts under any prefix of an axum application. [`serve`] runs it on a
-//! listener with the limits that a public address needs.
+//! serves journals. [`router`] mounts under any prefix of an axum application. [`serve`] runs it on
+//! a listener with the limits that a public address needs.
 //!
 //! Decisions belong to the engine: a handler parses a request, calls one function of
 //! [`everstep_engine`], and writes the response.

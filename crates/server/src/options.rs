@@ -24,19 +24,19 @@ pub struct Options {
     pub long_poll_timeout: Duration,
     /// How long a request with `wait` or `reply` may wait.
     pub wait_max: Duration,
-    /// How long an event stream stays open before the client reconnects. Below a second, clients stop
-    /// using event streams.
+    /// How long an event stream stays open before the client reconnects. Below a second, clients
+    /// stop using event streams.
     pub sse_lifetime: Duration,
     /// The maximum size of a request body in bytes.
     pub body_bytes_max: usize,
     /// The maximum size of a worker's request body in bytes. One request may contain the results of
     /// many steps.
     pub worker_body_bytes_max: usize,
-    /// The maximum size of an imported journal in bytes. Imports count separately, up to the size of
-    /// one.
+    /// The maximum size of an imported journal in bytes. Imports count separately, up to the size
+    /// of one.
     pub import_bytes_max: usize,
-    /// The maximum size of all request bodies in memory, at least that of one. A key may use half of
-    /// it, and a token as much as one body. Those of workers count separately, up to the size of
+    /// The maximum size of all request bodies in memory, at least that of one. A key may use half
+    /// of it, and a token as much as one body. Those of workers count separately, up to the size of
     /// one.
     pub requests_bytes_max: usize,
     /// The maximum size of all large responses that are not sent yet. A key may use half of it, and

@@ -30,7 +30,8 @@ impl Origins {
     }
 }
 
-/// Returns whether a request addresses this machine and does not come from a page of another origin.
+/// Returns whether a request addresses this machine and does not come from a page of another
+/// origin.
 pub(crate) fn is_local_request(headers: &HeaderMap, uri: &Uri) -> bool {
     let named = headers.get(header::HOST).map(|host| host.to_str());
     let host = match (named, uri.authority()) {

@@ -1,5 +1,5 @@
-//! Limits concurrent long-polls, event streams and requests that wait: those of the server, and those
-//! of each caller.
+//! Limits concurrent long-polls, event streams and requests that wait: those of the server, and
+//! those of each caller.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

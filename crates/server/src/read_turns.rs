@@ -1,5 +1,5 @@
-//! Turns for reads: each caller has a few at once, and its other reads wait. A read takes memory before
-//! its response is counted.
+//! Turns for reads: each caller has a few at once, and its other reads wait. A read takes memory
+//! before its response is counted.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -20,8 +20,9 @@ use crate::services::Services;
 use crate::stream_protocol::PREFIX;
 use crate::{cors, routes, workers};
 
-/// Serves an engine. `/v1/stream/{path}` is a Durable Streams server. The router can be mounted under
-/// any prefix. Without the role `api`, it has only the routes that the engine's other roles need.
+/// Serves an engine. `/v1/stream/{path}` is a Durable Streams server. The router can be mounted
+/// under any prefix. Without the role `api`, it has only the routes that the engine's other roles
+/// need.
 ///
 /// Callers need keys ([`Keys`](crate::Keys)), unless the options say otherwise or the application
 /// inserts a [`Caller`](crate::Caller) into the extensions of the request.

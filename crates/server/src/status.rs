@@ -1,5 +1,5 @@
-//! Maps the errors of the engine to HTTP statuses. The matches have no wildcards, so that a new error
-//! needs a decision here.
+//! Maps the errors of the engine to HTTP statuses. The matches have no wildcards, so that a new
+//! error needs a decision here.
 
 use axum::http::StatusCode;
 use everstep_engine::streams::{InvalidPath, StreamError};

@@ -1,4 +1,5 @@
-//! Routes below `/v1/stream/`: dispatches a request to a user's stream, a journal or a subscription.
+//! Routes below `/v1/stream/`: dispatches a request to a user's stream, a journal or a
+//! subscription.
 
 use std::sync::Arc;
 
@@ -24,8 +25,8 @@ pub(crate) struct StreamRoutes {
     pub(crate) journals: Arc<Journals>,
 }
 
-/// Returns one route per method. What it requires depends on the path: a user's stream, a journal or
-/// a subscription.
+/// Returns one route per method. What it requires depends on the path: a user's stream, a journal
+/// or a subscription.
 pub(crate) fn routes() -> Vec<Route<StreamRoutes>> {
     const PATH: &str = "/v1/stream/{*path}";
     const STREAM: Requirement = Requirement::Stream;
@@ -76,7 +77,8 @@ async fn dispatch(
     let Some(address) = Address::new(public_url, &original, &parts) else {
         return Err(Failure::unknown_route());
     };
-    // The gate always inserts a caller, except for public addresses; without one, nothing is allowed.
+    // The gate always inserts a caller, except for public addresses; without one, nothing is
+    // allowed.
     let caller = parts.extensions.get::<Caller>().cloned();
     let caller = caller.unwrap_or_else(Caller::without_rights);
     let (method, headers) = (parts.method, parts.headers);

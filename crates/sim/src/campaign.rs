@@ -85,8 +85,8 @@ impl Summary {
         )
     }
 
-    /// Describes what was exercised too little or not at all. Empty for a small number of seeds, which
-    /// prove nothing either way.
+    /// Describes what was exercised too little or not at all. Empty for a small number of seeds,
+    /// which prove nothing either way.
     #[must_use]
     pub fn shortfalls(&self) -> Vec<String> {
         let mut found = Vec::new();

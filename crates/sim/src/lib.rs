@@ -1,5 +1,5 @@
-//! Seeded simulation of whole clusters: the real engine with real workflow code on a simulated store,
-//! bus, network and clock, with faults at every call.
+//! Seeded simulation of whole clusters: the real engine with real workflow code on a simulated
+//! store, bus, network and clock, with faults at every call.
 //!
 //! ```text
 //!   World ── executor    one thread, virtual time; the seed chooses the next task; a group of tasks is a process
@@ -13,19 +13,20 @@
 //!     └─ check           the checks at the end, by the number of the invariant
 //! ```
 //!
-//! **The course of one fault.** An executor appends the result of a step. The engine's committer calls
-//! `SimStore`; the call gets number 271, and `Faults::plan_call(271)` decides, from the seed and the
-//! number alone, that the node crashes after the call took effect. A task of the network applies the
-//! batch to the store. `World::record_commit` compares it with the expected journals (fence, sequence,
-//! inbox count, numbers). Then `World::crash` ends the group of the process: none of its tasks is polled
-//! again, and all of them are dropped before any other task runs, including the committer that waits for
-//! the answer. Some time later the machine starts the next process. Its engine sweeps, finds the run
-//! with a ready mark and a dead owner, claims it under the next epoch, and replays. If the step ran
-//! again, `Env::begin_attempt` would find its result in the expected journal and report invariant 8. At the end
-//! the faults stop, all runs end, and `check::check_all` reads the journals once more.
+//! **The course of one fault.** An executor appends the result of a step. The engine's committer
+//! calls `SimStore`; the call gets number 271, and `Faults::plan_call(271)` decides, from the seed
+//! and the number alone, that the node crashes after the call took effect. A task of the network
+//! applies the batch to the store. `World::record_commit` compares it with the expected journals
+//! (fence, sequence, inbox count, numbers). Then `World::crash` ends the group of the process: none
+//! of its tasks is polled again, and all of them are dropped before any other task runs, including
+//! the committer that waits for the answer. Some time later the machine starts the next process.
+//! Its engine sweeps, finds the run with a ready mark and a dead owner, claims it under the next
+//! epoch, and replays. If the step ran again, `Env::begin_attempt` would find its result in the
+//! expected journal and report invariant 8. At the end the faults stop, all runs end, and
+//! `check::check_all` reads the journals once more.
 //!
-//! The same seed gives the same simulation, byte by byte of its timeline. `docs/simulation.md` describes
-//! what the simulation shows and what it does not.
+//! The same seed gives the same simulation, byte by byte of its timeline. `docs/simulation.md`
+//! describes what the simulation shows and what it does not.
 
 #![allow(
     missing_docs,

@@ -1,5 +1,5 @@
-//! Minimises a failing seed: fewer kinds of faults, fewer faults, nodes, runs and requests, as long as
-//! the same invariant is violated.
+//! Minimises a failing seed: fewer kinds of faults, fewer faults, nodes, runs and requests, as long
+//! as the same invariant is violated.
 
 use everstep_engine::simulation::Minimiser;
 

@@ -11,7 +11,8 @@ const LINES_MAX: usize = 120;
 /// The length to which printed lines are cut.
 const CHARS_MAX: usize = 400;
 
-/// Runs `work` on each of the threads, and calls `report` regularly until all of them have returned.
+/// Runs `work` on each of the threads, and calls `report` regularly until all of them have
+/// returned.
 pub(crate) fn run_on_threads(threads: usize, work: impl Fn() + Sync, mut report: impl FnMut()) {
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(&work)).collect();

@@ -1,5 +1,5 @@
-//! Sets of streams: the lists of all runs, by hour of creation, by workflow and status, and by tag, and
-//! the ready runs.
+//! Sets of streams: the lists of all runs, by hour of creation, by workflow and status, and by tag,
+//! and the ready runs.
 //!
 //! A set consists of pages, which are rows for 512 consecutive stream numbers each. Runs that are
 //! active at the same time have usually been created together, so a batch that creates and ends

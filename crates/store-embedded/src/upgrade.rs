@@ -1,5 +1,6 @@
 //! The upgrade from older formats, which have other sets of streams: format 1 has one row for each
-//! member instead of pages, formats 2 and 3 have no list of all runs, and format 4 has no lists by hour.
+//! member instead of pages, formats 2 and 3 have no list of all runs, and format 4 has no lists by
+//! hour.
 //!
 //! The sets are deleted and derived from the heads. An interrupted upgrade starts again when the
 //! store is opened the next time.

@@ -65,7 +65,8 @@ impl From<tokio_postgres::Error> for CallError {
             &SqlState::UNIQUE_VIOLATION
             | &SqlState::T_R_DEADLOCK_DETECTED
             | &SqlState::T_R_SERIALIZATION_FAILURE => Self::Again(unavailable),
-            // A server that has become a replica accepts no commits, so the connection counts as lost.
+            // A server that has become a replica accepts no commits, so the connection counts as
+            // lost.
             &SqlState::ADMIN_SHUTDOWN
             | &SqlState::CRASH_SHUTDOWN
             | &SqlState::CANNOT_CONNECT_NOW

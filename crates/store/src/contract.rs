@@ -202,9 +202,9 @@ pub trait Store: Send + Sync + 'static {
     /// Returns the description of this backend.
     fn describe(&self) -> Description;
 
-    /// Runs the task that calls [`Store::commit`] on the thread on which the store waits for answers: each
-    /// answer then reaches the task without waking another thread. Returns the task if there is no such
-    /// thread.
+    /// Runs the task that calls [`Store::commit`] on the thread on which the store waits for
+    /// answers: each answer then reaches the task without waking another thread. Returns the task
+    /// if there is no such thread.
     fn host(&self, committer: BoxFuture<'static, ()>) -> Option<BoxFuture<'static, ()>> {
         Some(committer)
     }

@@ -1,5 +1,5 @@
-//! An order whose steps are undone if it fails or is cancelled: the goods are released, the money is
-//! refunded.
+//! An order whose steps are undone if it fails or is cancelled: the goods are released, the money
+//! is refunded.
 
 use everstep::schemars::{self, JsonSchema};
 use everstep::{Ctx, Error, Event, Result, Rpc, Workflow, interface};

@@ -9,7 +9,8 @@
 //!   of no return, and a message that may be lost.
 //! - [`raffle`]: a viewer rolls dice for a keyboard. The recorded roll is the same on every replay.
 //! - [`redemption`]: the points with which both begin and end, and where a refund belongs.
-//! - [`webhook`]: the HTTP entry, which Twitch calls for each redemption, with the deadline of the runs.
+//! - [`webhook`]: the HTTP entry, which Twitch calls for each redemption, with the deadline of the
+//!   runs.
 //! - [`world`]: fakes of Spotify, Twitch and a database, so that the tests can count their calls.
 
 pub mod raffle;

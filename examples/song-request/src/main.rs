@@ -1,5 +1,6 @@
-//! An evening on the channel: three song requests and a raffle arrive at the webhook, with a success and two refunds. Run
-//! it, kill it with `kill -9`, and run it again: it continues where it was, even during a rollback.
+//! An evening on the channel: three song requests and a raffle arrive at the webhook, with a
+//! success and two refunds. Run it, kill it with `kill -9`, and run it again: it continues where it
+//! was, even during a rollback.
 
 use std::future::IntoFuture;
 

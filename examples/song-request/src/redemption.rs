@@ -28,12 +28,13 @@ pub(crate) async fn hold<W>(ctx: &Ctx<W>, world: &World, redemption: &str) -> Re
         .await
 }
 
-/// Keeps the points. This step is the point of no return: from its completion on there is no refund, and a rollback executes
-/// only the undos marked as internal.
+/// Keeps the points. This step is the point of no return: from its completion on there is no
+/// refund, and a rollback executes only the undos marked as internal.
 ///
-/// The record of its result says so too. A moderator who cancels the run, or its deadline, therefore waits for the end of this step,
-/// and a crash cannot come between the fulfilment and the mark. Twitch ignores a repetition, so an attempt that took too long is
-/// repeated until its result is known.
+/// The record of its result says so too. A moderator who cancels the run, or its deadline,
+/// therefore waits for the end of this step, and a crash cannot come between the fulfilment and the
+/// mark. Twitch ignores a repetition, so an attempt that took too long is repeated until its result
+/// is known.
 pub(crate) async fn fulfill<W>(ctx: &Ctx<W>, world: &World, redemption: &str) -> Result<()> {
     ctx.step("fulfill-redemption", || async {
         // Twitch's refusal is permanent, so it is fatal and fails the saga.

@@ -1,4 +1,5 @@
-//! A song request: a viewer pays points for a song, which is looked up, queued and announced, or paid back.
+//! A song request: a viewer pays points for a song, which is looked up, queued and announced, or
+//! paid back.
 //!
 //! | step | its undo | if it fails |
 //! |---|---|---|
@@ -11,8 +12,8 @@
 //! | `fulfill-redemption` | none: **the point of no return** | rollback |
 //! | `send-chat-confirmation` | | never mind |
 //!
-//! Every call has a timeout, and the run has a deadline ([`redemption::DEADLINE`]): a viewer whose song cannot be queued gets the
-//! points back within ten minutes.
+//! Every call has a timeout, and the run has a deadline ([`redemption::DEADLINE`]): a viewer whose
+//! song cannot be queued gets the points back within ten minutes.
 
 use everstep::schemars::{self, JsonSchema};
 use everstep::{Ctx, Error, Result, Retry, Workflow, millis};

@@ -1,4 +1,5 @@
-//! The HTTP entry. Twitch calls it for each redemption, and again if it gets no answer; each redemption becomes one run.
+//! The HTTP entry. Twitch calls it for each redemption, and again if it gets no answer; each
+//! redemption becomes one run.
 //!
 //! | request | answer |
 //! |---|---|

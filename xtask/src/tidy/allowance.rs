@@ -16,7 +16,8 @@ pub(crate) fn covers(table: &[Allowance], path: &str) -> bool {
 }
 
 impl Allowance {
-    /// The folder of the file. Repositories without it, as in the tests of tidy, do not need the row.
+    /// The folder of the file. Repositories without it, as in the tests of tidy, do not need the
+    /// row.
     fn folder(&self) -> &str {
         let path = self.path.trim_end_matches('/');
         path.rfind('/')

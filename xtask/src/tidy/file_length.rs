@@ -1,5 +1,6 @@
-//! Rule: no source file past 500 lines without a reason in the table, none past 700 at all. The limit makes
-//! authors split a growing file. Tests are exempt: a long list of cases is easy to read.
+//! Rule: no source file past 500 lines without a reason in the table, none past 700 at all. The
+//! limit makes authors split a growing file. Tests are exempt: a long list of cases is easy to
+//! read.
 
 use super::allowance::{self, Allowance};
 use super::repository::{Repository, SourceFile};

@@ -1,5 +1,6 @@
-//! The paths that Rust code names inside its own crate: `use` declarations, with their braces expanded, and paths
-//! in expressions and types. Only paths that begin with `crate`, `super` or `self` are returned.
+//! The paths that Rust code names inside its own crate: `use` declarations, with their braces
+//! expanded, and paths in expressions and types. Only paths that begin with `crate`, `super` or
+//! `self` are returned.
 
 use super::rust_text::{is_word, test_spans};
 

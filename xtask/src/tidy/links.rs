@@ -46,7 +46,8 @@ fn objection(repository: &Repository, from: &str, target: &str) -> Option<&'stat
     (!has_anchor).then_some("names a heading that is not there")
 }
 
-/// The path from the root that `target` means in the file `from`; `None` if it climbs above the root.
+/// The path from the root that `target` means in the file `from`; `None` if it climbs above the
+/// root.
 fn resolve(from: &str, target: &str) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();
     if !target.starts_with('/') {

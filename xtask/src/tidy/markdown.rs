@@ -1,4 +1,5 @@
-//! Reads Markdown as far as the rules need it: separates prose from code, finds links and the anchors of headings.
+//! Reads Markdown as far as the rules need it: separates prose from code, finds links and the
+//! anchors of headings.
 
 use super::rust_text::blank_into;
 

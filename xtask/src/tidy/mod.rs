@@ -1,12 +1,13 @@
 //! `cargo xtask tidy`: the rules of this repository that no compiler checks.
 //!
-//! Each rule is a pure function from a [`repository::Repository`] to a list of problems, in a file of
-//! its name; `runner` lists and runs them; `tests` shows that each can fail. An exception is a row with a reason in a
-//! table beside its rule; a row that is no longer needed is a problem too.
+//! Each rule is a pure function from a [`repository::Repository`] to a list of problems, in a file
+//! of its name; `runner` lists and runs them; `tests` shows that each can fail. An exception is a
+//! row with a reason in a table beside its rule; a row that is no longer needed is a problem too.
 
 mod allowance;
 mod banned_code;
 mod code_map;
+mod comment_width;
 mod error_pages;
 mod file_length;
 mod imports;

@@ -1,8 +1,9 @@
-//! Rule: the modules of a crate do not import each other in a cycle. Modules in a cycle are one module in several
-//! files: none of them can be read, tested or changed alone.
+//! Rule: the modules of a crate do not import each other in a cycle. Modules in a cycle are one
+//! module in several files: none of them can be read, tested or changed alone.
 //!
-//! The rule compares siblings: the modules of a crate's root, and those of each folder. An import of something that
-//! a folder re-exports counts as an import of the module that defines it. Imports that only tests use do not count.
+//! The rule compares siblings: the modules of a crate's root, and those of each folder. An import
+//! of something that a folder re-exports counts as an import of the module that defines it. Imports
+//! that only tests use do not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +11,8 @@ use super::imports;
 use super::repository::{Repository, SourceFile};
 use super::runner::Problem;
 
-/// A crate, or a folder of modules in it such as `engine/streams`, whose cycles are allowed, and why.
+/// A crate, or a folder of modules in it such as `engine/streams`, whose cycles are allowed, and
+/// why.
 type Exception = (&'static str, &'static str);
 
 const EXCEPTIONS: &[Exception] = &[];

@@ -1,5 +1,5 @@
-//! Rule: every source file opens with `//!` lines that state its purpose, for readers who arrive from a search or a
-//! stack trace.
+//! Rule: every source file opens with `//!` lines that state its purpose, for readers who arrive
+//! from a search or a stack trace.
 
 use super::repository::Repository;
 use super::runner::Problem;

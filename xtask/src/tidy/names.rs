@@ -1,5 +1,5 @@
-//! Rule: no vague names of files, folders and modules. `util` says where code was put, not what it does, and attracts
-//! unrelated code; `_v2` gives two things one name.
+//! Rule: no vague names of files, folders and modules. `util` says where code was put, not what it
+//! does, and attracts unrelated code; `_v2` gives two things one name.
 
 use super::repository::Repository;
 use super::runner::Problem;

@@ -1,8 +1,9 @@
-//! Rule: the numbered lists in `docs/` and the citations in the code agree. Every cited behaviour (`B126` in a comment) and
-//! every cited invariant is on its page, and the code cites every line of both pages.
+//! Rule: the numbered lists in `docs/` and the citations in the code agree. Every cited behaviour
+//! (`B126` in a comment) and every cited invariant is on its page, and the code cites every line of
+//! both pages.
 //!
-//! An invariant is cited by a comment such as `Invariants 8 to 11 and 13`, by `Violation::of(8, ..)`, or by a planted bug that
-//! names it.
+//! An invariant is cited by a comment such as `Invariants 8 to 11 and 13`, by `Violation::of(8,
+//! ..)`, or by a planted bug that names it.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,8 @@ use super::repository::{Repository, SourceFile};
 use super::runner::Problem;
 use super::rust_text::{comments, is_word, line_at, positions};
 
-/// Lists the planted bugs. Each description ends with the invariants that the bug breaks, such as `(14, 17)`.
+/// Lists the planted bugs. Each description ends with the invariants that the bug breaks, such as
+/// `(14, 17)`.
 const PLANTED: &str = "crates/model/src/planted.rs";
 
 /// A page with one numbered statement per line: `- **B12** ...`.

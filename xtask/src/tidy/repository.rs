@@ -118,7 +118,8 @@ impl SourceFile {
         self.path.rsplit('/').next().unwrap_or(&self.path)
     }
 
-    /// Whether the whole file is test code: by its path, by its name, or because its crate is a test kit.
+    /// Whether the whole file is test code: by its path, by its name, or because its crate is a
+    /// test kit.
     pub(crate) fn is_test_code(&self) -> bool {
         self.is_under("tests") || self.name() == "tests.rs" || self.is_in_test_kit()
     }

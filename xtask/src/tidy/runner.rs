@@ -4,8 +4,9 @@ use std::fmt;
 
 use super::repository::Repository;
 use super::{
-    banned_code, code_map, error_pages, file_length, language, layers, links, machine_paths,
-    module_cycles, module_docs, names, numbered_lists, sleeping, symbols, test_names, type_size,
+    banned_code, code_map, comment_width, error_pages, file_length, language, layers, links,
+    machine_paths, module_cycles, module_docs, names, numbered_lists, sleeping, symbols,
+    test_names, type_size,
 };
 use crate::failure::Failure;
 use crate::workspace;
@@ -26,6 +27,7 @@ pub(crate) struct Problem {
 pub(super) const RULES: &[Rule] = &[
     ("module-docs", module_docs::check),
     ("file-length", file_length::check),
+    ("comment-width", comment_width::check),
     ("banned-code", banned_code::check),
     ("names", names::check),
     ("test-names", test_names::check),

@@ -1,10 +1,10 @@
-//! Reads Rust as far as the rules need it: separates code from comments and literals, finds attributes and test code.
-//! Byte offsets are the same in the text and in the code.
+//! Reads Rust as far as the rules need it: separates code from comments and literals, finds
+//! attributes and test code. Byte offsets are the same in the text and in the code.
 
 use std::ops::Range;
 
-/// The text with every comment, string and character literal blanked, at equal length and with equal
-/// lines, so that a rule does not match comments.
+/// The text with every comment, string and character literal blanked, at equal length and with
+/// equal lines, so that a rule does not match comments.
 pub(crate) fn code_only(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,5 +1,5 @@
-//! Rule: tests do not sleep. A sleep is either too short, and the test fails on a busy machine, or too
-//! long, and slows down every run. Pass the time in, or wait for the event itself.
+//! Rule: tests do not sleep. A sleep is either too short, and the test fails on a busy machine, or
+//! too long, and slows down every run. Pass the time in, or wait for the event itself.
 
 use super::allowance::{self, Allowance};
 use super::repository::{Repository, SourceFile};
@@ -55,7 +55,8 @@ fn sleeps_in_tests(file: &SourceFile) -> Vec<usize> {
     sleeps(&file.code).into_iter().filter(is_test).collect()
 }
 
-/// Where `sleep` (or `sleep_until`, `sleep_ms`) is named by its path or imported from `thread` or `time`.
+/// Where `sleep` (or `sleep_until`, `sleep_ms`) is named by its path or imported from `thread` or
+/// `time`.
 fn sleeps(code: &str) -> Vec<usize> {
     let mut found = Vec::new();
     for module in ["thread::", "time::"] {

@@ -1,5 +1,5 @@
-//! Rule: a path such as `Loops::scan` in a document for contributors consists of names that the code
-//! contains. The changelog and decision records may name what was removed.
+//! Rule: a path such as `Loops::scan` in a document for contributors consists of names that the
+//! code contains. The changelog and decision records may name what was removed.
 
 use std::collections::BTreeSet;
 

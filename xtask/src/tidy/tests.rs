@@ -4,8 +4,9 @@ use super::allowance::Allowance;
 use super::repository::Repository;
 use super::runner::{Problem, RULES};
 use super::{
-    banned_code, code_map, error_pages, file_length, language, layers, links, machine_paths,
-    module_docs, names, numbered_lists, rust_text, sleeping, symbols, test_names, type_size,
+    banned_code, code_map, comment_width, error_pages, file_length, language, layers, links,
+    machine_paths, module_docs, names, numbered_lists, rust_text, sleeping, symbols, test_names,
+    type_size,
 };
 
 fn repository(files: &[(&str, &str)]) -> Repository {
@@ -46,6 +47,7 @@ fn breaking(rule: &str) -> Vec<(&'static str, String)> {
     match rule {
         "module-docs" => text("xtask/src/a.rs", "fn a() {}"),
         "file-length" => text("xtask/src/a.rs", &"//!\n".repeat(501)),
+        "comment-width" => text("xtask/src/a.rs", &format!("//! {}", "word ".repeat(21))),
         "banned-code" => text("xtask/src/a.rs", "//!\nfn a() { todo!() }"),
         "names" => text("xtask/src/utils.rs", "//!"),
         "test-names" => text("xtask/src/a.rs", "//!\n#[test]\nfn test_a() {}"),
@@ -175,6 +177,26 @@ fn long_files_need_a_reason_and_very_long_files_have_none() {
     let problems = file_length::check_with(&repository(&files), &table);
     assert_eq!(positions(&problems), ["src/too_long.rs:0"]);
     expect_message(&problems, "hard limit");
+}
+
+#[test]
+fn comments_are_wrapped() {
+    let wide = "word ".repeat(21);
+    let text = [
+        format!("//! {wide}"),
+        format!("/// {wide}"),
+        format!("    // {wide}"),
+        format!("// | {wide} |"),
+        format!("//   diagram {wide}"),
+        format!("// {}", "x".repeat(120)),
+        "// ```".to_owned(),
+        format!("// {wide}"),
+        "// ```".to_owned(),
+        format!("let text = \"{wide}\";"),
+    ];
+    let text = text.join("\n");
+    let expected = ["src/a.rs:1", "src/a.rs:2", "src/a.rs:3"];
+    expect(comment_width::check, &[("src/a.rs", &text)], &expected);
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Rule: a type has at most 40 methods and 15 fields. A larger type does the work of several, and
-//! each of its methods can reach everything that the others own. If a type must be larger, a comment
-//! `// Large type: REASON` above it says why.
+//! each of its methods can reach everything that the others own. If a type must be larger, a
+//! comment `// Large type: REASON` above it says why.
 //!
-//! The rule relies on the layout of `cargo fmt`. Methods of traits do not count: the trait limits them.
+//! The rule relies on the layout of `cargo fmt`. Methods of traits do not count: the trait limits
+//! them.
 
 use std::collections::BTreeMap;
 

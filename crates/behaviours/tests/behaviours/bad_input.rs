@@ -189,7 +189,8 @@ fn bad_events_are_refused_and_store_nothing() {
         test.journal(&run)
             .await
             .assert_kinds(&["created", "waiting"]);
-        // The event is not declared, so a payload of the wrong type fails the code that waits for it.
+        // The event is not declared, so a payload of the wrong type fails the code that waits for
+        // it.
         run.send_by_name("ping", json("seven"), None).await.unwrap();
         assert!(failure(&run).await.is(ErrorCode::Undecodable));
     });

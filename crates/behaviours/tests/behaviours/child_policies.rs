@@ -1,4 +1,5 @@
-//! Close policies: when its parent stops waiting, a child is cancelled, is terminated, or continues.
+//! Close policies: when its parent stops waiting, a child is cancelled, is terminated, or
+//! continues.
 
 use everstep::journal::record::ParentClose;
 use everstep::testing::TestEngine;

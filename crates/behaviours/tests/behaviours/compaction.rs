@@ -1,4 +1,5 @@
-//! Compaction of loops: the journal keeps the last iterations and every record that is still needed.
+//! Compaction of loops: the journal keeps the last iterations and every record that is still
+//! needed.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

@@ -1,5 +1,5 @@
-//! Loops and rollbacks: an iteration is dropped once nothing in it is left to undo, unless code in a kept part of the
-//! journal waited for its undos.
+//! Loops and rollbacks: an iteration is dropped once nothing in it is left to undo, unless code in
+//! a kept part of the journal waited for its undos.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

@@ -1,4 +1,5 @@
-//! Control from a node that does not execute the run: with hints between the nodes, and without any.
+//! Control from a node that does not execute the run: with hints between the nodes, and without
+//! any.
 
 use std::sync::Arc;
 

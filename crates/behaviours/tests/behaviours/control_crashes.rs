@@ -1,5 +1,6 @@
-//! Verbs of several commits with a crash after each commit: another process takes over, and repeating the request completes
-//! it. Without a repetition the run continues or has ended, and is never left without an executor.
+//! Verbs of several commits with a crash after each commit: another process takes over, and
+//! repeating the request completes it. Without a repetition the run continues or has ended, and is
+//! never left without an executor.
 
 use std::sync::{Arc, Mutex};
 
@@ -73,8 +74,8 @@ async fn send(run: &RunHandle, requested: Requested) -> std::result::Result<(), 
     }
 }
 
-/// Starts a run, sends a request in a process that stops after `commits` more, and takes over in another. Returns whether the
-/// request completed, and the engine of the second process.
+/// Starts a run, sends a request in a process that stops after `commits` more, and takes over in
+/// another. Returns whether the request completed, and the engine of the second process.
 async fn interrupt(requested: Requested, commits: u32) -> (bool, Engine) {
     let process = Arc::new(VirtualRuntime::new(1));
     let memory = MemoryStore::new(process.clone());

@@ -11,8 +11,8 @@ use crate::planned_crash::{CrashCase, CrashPlan, Medium, Scene, run_case};
 pub(crate) struct Scenario<Define, Drive> {
     /// Registers the workflows.
     pub(crate) define: Define,
-    /// Drives the runs to their end and checks them. It starts again from the beginning after a crash, so it starts runs by
-    /// id.
+    /// Drives the runs to their end and checks them. It starts again from the beginning after a
+    /// crash, so it starts runs by id.
     pub(crate) drive: Drive,
     /// The downtime after the crash.
     pub(crate) downtime: Duration,

@@ -1,7 +1,9 @@
-//! One workflow whose process crashes around every commit of its run, while records are put into its inbox.
+//! One workflow whose process crashes around every commit of its run, while records are put into
+//! its inbox.
 //!
-//! A case runs once without a crash, to count its commits. Then it runs again for each of them: once with a crash after the
-//! commit has taken effect, before the process receives the outcome, and once with a crash at the next commit.
+//! A case runs once without a crash, to count its commits. Then it runs again for each of them:
+//! once with a crash after the commit has taken effect, before the process receives the outcome,
+//! and once with a crash at the next commit.
 
 use std::future::Future;
 use std::sync::Mutex;
@@ -65,7 +67,8 @@ where
         self
     }
 
-    /// Puts this into the inbox when the journal first shows that line, as [`JournalView::lines`] writes it.
+    /// Puts this into the inbox when the journal first shows that line, as [`JournalView::lines`]
+    /// writes it.
     pub(crate) fn when(mut self, line: &'static str, body: impl Into<Body>) -> Self {
         self.reactions.push((line, body.into()));
         self
@@ -95,7 +98,8 @@ where
         }
     }
 
-    /// Drives the run to its end, through the crash of its process. Returns the number of commits of that process.
+    /// Drives the run to its end, through the crash of its process. Returns the number of commits
+    /// of that process.
     fn run(&self, medium: Medium, plan: CrashPlan) -> (Ended, u64) {
         let effects = Effects::new();
         let reactions = Mutex::new(self.reactions.clone());

@@ -1,8 +1,8 @@
-//! Declared workflows: input and events that they do not accept are refused before they are stored. Rpcs and their
-//! answers.
+//! Declared workflows: input and events that they do not accept are refused before they are stored.
+//! Rpcs and their answers.
 //!
-//! Values that do not match a type are refused by the process that has the type, or by the server of a worker, which has
-//! the schemas of its types.
+//! Values that do not match a type are refused by the process that has the type, or by the server
+//! of a worker, which has the schemas of its types.
 
 use everstep::journal::Body;
 use everstep::operation::RpcId;

@@ -282,7 +282,8 @@ fn a_run_that_is_revived_while_it_expires_is_neither_ended_nor_deleted() {
         ping(&run, 1).await;
         output::<u32>(&run).await;
         test.advance(secs(2)).await;
-        // Both requests are in flight at once, so the second one finds the state that the first one leaves.
+        // Both requests are in flight at once, so the second one finds the state that the first one
+        // leaves.
         let revived = std::future::IntoFuture::into_future(run.restart());
         let (revived, expired) = tokio::join!(revived, test.apply_retention());
         let expired = expired.unwrap();

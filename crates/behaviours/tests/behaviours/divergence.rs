@@ -1,5 +1,5 @@
-//! Code that changed under a running workflow: the run is parked before the code has effects, and continues when the
-//! code matches again.
+//! Code that changed under a running workflow: the run is parked before the code has effects, and
+//! continues when the code matches again.
 
 use everstep::{AnyEvent, Ctx, ErrorCode, Result, RunStatus, Workflows, hours, minutes};
 

@@ -1,4 +1,5 @@
-//! Other ways to receive events: any of several, batches, without waiting, and with a reply to a waiting sender.
+//! Other ways to receive events: any of several, batches, without waiting, and with a reply to a
+//! waiting sender.
 
 use everstep::errors::RequestError;
 use everstep::inspect::Reason;

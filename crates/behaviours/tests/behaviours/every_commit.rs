@@ -1,5 +1,5 @@
-//! The canonical workflows with a crash after every commit: results, the order of undos and external effects are correct in
-//! every case.
+//! The canonical workflows with a crash after every commit: results, the order of undos and
+//! external effects are correct in every case.
 
 use everstep::{Engine, EngineBuilder, millis};
 use everstep_canonical::Outside;

@@ -1,4 +1,5 @@
-//! Failure hooks: each failure is reported once, after it is durable, and a hook that panics has no effect.
+//! Failure hooks: each failure is reported once, after it is durable, and a hook that panics has no
+//! effect.
 
 use everstep::journal::FailureEvent;
 use everstep::journal::record::FailureOutcome;

@@ -1,4 +1,5 @@
-//! Interfaces: what a workflow accepts and asks is declared once, and holds for Rust code, for JSON and for workers.
+//! Interfaces: what a workflow accepts and asks is declared once, and holds for Rust code, for JSON
+//! and for workers.
 
 use everstep::operation::OneOf2;
 use everstep::schemars::{self, JsonSchema};

@@ -1,4 +1,5 @@
-//! Joins: concurrent branches, each in its own scope. All must succeed, and every failure is reported.
+//! Joins: concurrent branches, each in its own scope. All must succeed, and every failure is
+//! reported.
 
 use everstep::inspect::StepStatus;
 use everstep::journal::record::BranchesKind;

@@ -1,4 +1,5 @@
-//! Journals that a node should not read: they are too large for it, reading them ends the process, or they are damaged.
+//! Journals that a node should not read: they are too large for it, reading them ends the process,
+//! or they are damaged.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,5 @@
-//! A loop that two nodes execute in turns: records that one node has in memory were dropped from the journal meanwhile.
+//! A loop that two nodes execute in turns: records that one node has in memory were dropped from
+//! the journal meanwhile.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

@@ -271,7 +271,8 @@ fn loops_and_branches_inside_a_loop_continue_after_crashes() {
     });
 }
 
-/// The versions seen by five iterations, each of which waits for a ping before its version gate, if it has one.
+/// The versions seen by five iterations, each of which waits for a ping before its version gate, if
+/// it has one.
 async fn gated(ctx: Ctx<AnyEvent>, seen: Seen<(u32, u32)>, has_gate: bool) -> Result<()> {
     let body = |ctx: Ctx<AnyEvent>, n: u32| {
         let seen = &seen;

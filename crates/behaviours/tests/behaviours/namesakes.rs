@@ -1,5 +1,5 @@
-//! Runs that reuse the id of a deleted run share nothing with it: their messages arrive, and they have their own
-//! children.
+//! Runs that reuse the id of a deleted run share nothing with it: their messages arrive, and they
+//! have their own children.
 
 use everstep::journal::record::ParentClose;
 use everstep::testing::TestEngine;

@@ -1,4 +1,5 @@
-//! Several engines on one store: one node executes a run at a time, another takes over, and nothing happens twice.
+//! Several engines on one store: one node executes a run at a time, another takes over, and nothing
+//! happens twice.
 
 use std::collections::HashSet;
 use std::sync::Arc;

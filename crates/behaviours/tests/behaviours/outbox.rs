@@ -1,4 +1,5 @@
-//! The outbox: a crash after any commit between cause and effect neither loses nor repeats an effect.
+//! The outbox: a crash after any commit between cause and effect neither loses nor repeats an
+//! effect.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};

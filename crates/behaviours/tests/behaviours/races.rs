@@ -1,4 +1,5 @@
-//! Races: the first success wins. It is durable before the other branches are dropped, and does not wait for them.
+//! Races: the first success wins. It is durable before the other branches are dropped, and does not
+//! wait for them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -237,7 +238,8 @@ fn a_late_result_of_a_loser_has_no_effect() {
             .engine()
             .workflows(
                 Workflows::new().function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
-                    // Both results may be in one commit. The first in the journal wins on every replay.
+                    // Both results may be in one commit. The first in the journal wins on every
+                    // replay.
                     let won = ctx
                         .race("tie")
                         .branch("a", |ctx| async move { ctx.step("a", || ok(1)).await })
@@ -308,7 +310,8 @@ fn an_event_after_the_winner_is_not_taken_by_a_loser() {
             .await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::Waiting).await;
-        // Both are in the journal before the first of them is folded, so the second comes before the winner is durable.
+        // Both are in the journal before the first of them is folded, so the second comes before
+        // the winner is durable.
         run.pause().await.unwrap();
         test.reach(&run, RunStatus::Paused).await;
         ping(&run, 1).await;

@@ -1,4 +1,5 @@
-//! Records that a worker may not write: such an append is refused with a stable code, and other runs are not affected.
+//! Records that a worker may not write: such an append is refused with a stable code, and other
+//! runs are not affected.
 
 use std::sync::Arc;
 
@@ -135,7 +136,10 @@ fn a_worker_writes_what_executors_write_and_nothing_else() {
         let run = engine.run("r").await.unwrap();
         assert_eq!(run.journal().await.unwrap().len(), 1, "nothing is written");
         let done = json!({"then": "end", "status": "completed", "records": [completed("done")]});
-        session.send(&[session.append(0, seq + 1, &done)]).await.unwrap();
+        session
+            .send(&[session.append(0, seq + 1, &done)])
+            .await
+            .unwrap();
         assert_eq!(run.wait_json().await.unwrap(), payload(&"done"));
     });
 }

@@ -1,4 +1,5 @@
-//! Suspensions that the store refuses because of unread inbox records: their results become durable immediately.
+//! Suspensions that the store refuses because of unread inbox records: their results become durable
+//! immediately.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,5 @@
-//! Claims without a response, and claims with notifications about runs that the worker does not have.
+//! Claims without a response, and claims with notifications about runs that the worker does not
+//! have.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -58,7 +59,8 @@ fn a_worker_that_waits_for_a_lost_claim_stays_alive() {
 
 const UNKNOWN: &str = "an unknown token";
 
-/// Sends a notification about an unknown run once the worker has a run, and records what it releases.
+/// Sends a notification about an unknown run once the worker has a run, and records what it
+/// releases.
 struct SendUnknownRun {
     inner: Arc<dyn Transport>,
     has_sent: Arc<AtomicU32>,

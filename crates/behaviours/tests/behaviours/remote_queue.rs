@@ -1,4 +1,5 @@
-//! More runs than workers have slots for: some wait at the server, the others stay in the store, where every node can take them.
+//! More runs than workers have slots for: some wait at the server, the others stay in the store,
+//! where every node can take them.
 
 use std::sync::Arc;
 

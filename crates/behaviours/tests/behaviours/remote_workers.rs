@@ -37,8 +37,8 @@ pub(crate) fn serve(engine: &Engine, change: impl FnOnce(&mut Options)) -> Arc<d
     Arc::new(Direct(workers_router(engine, options)))
 }
 
-/// A process with a worker. Its workflow has one step of ten minutes between two short ones, and records which worker
-/// executes them.
+/// A process with a worker. Its workflow has one step of ten minutes between two short ones, and
+/// records which worker executes them.
 pub(crate) struct Process {
     worker: Worker,
     pub(crate) runtime: Arc<VirtualRuntime>,

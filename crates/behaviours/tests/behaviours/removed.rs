@@ -223,7 +223,8 @@ fn a_run_inside_a_removed_operation_ends_it_and_continues() {
             test.advance(minutes(12)).await;
             test.redeploy(|setup| register(setup, kind, Some(kind)))
                 .await;
-            // A sleeping run is not notified of new code; it executes it when the other sleep wakes it.
+            // A sleeping run is not notified of new code; it executes it when the other sleep wakes
+            // it.
             test.advance(minutes(20)).await;
             assert_eq!(test.calls("follows"), 1, "{kind}");
             let run = test.run("r").await.unwrap();

@@ -1,4 +1,5 @@
-//! Replays without side effects: recorded journals against changed code, and the second look of development mode.
+//! Replays without side effects: recorded journals against changed code, and the second look of
+//! development mode.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

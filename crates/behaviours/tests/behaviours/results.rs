@@ -1,4 +1,5 @@
-//! Results of steps: a replay returns the same value, and values that cannot be recorded are refused.
+//! Results of steps: a replay returns the same value, and values that cannot be recorded are
+//! refused.
 
 use std::collections::{BTreeMap, HashMap};
 

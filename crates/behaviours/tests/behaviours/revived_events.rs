@@ -13,7 +13,8 @@ use crate::support::{
     Ping, Seen, TestStore, fail, failure, for_each_store, json, ok, output, ping, start,
 };
 
-/// Fails in a step until the step is mocked, and then waits for a ping that arrived before the failure.
+/// Fails in a step until the step is mocked, and then waits for a ping that arrived before the
+/// failure.
 async fn waits_after_a_failure(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
     done(&ctx, "a", &Seen::new()).await?;
     ctx.sleep("rest", minutes(10)).await?;

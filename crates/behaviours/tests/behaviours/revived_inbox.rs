@@ -33,7 +33,8 @@ async fn sink(ctx: Ctx<AnyEvent>, (): ()) -> Result<Vec<u32>> {
     }
 }
 
-/// Puts the effect of [`sends`] into the store again, as if the node that delivered it had crashed before removing it.
+/// Puts the effect of [`sends`] into the store again, as if the node that delivered it had crashed
+/// before removing it.
 async fn undo_removal(store: &TestStore) {
     let store = store.open();
     let name = StreamName::of_run(&RunId::new("r").unwrap(), Generation::FIRST);

@@ -1,4 +1,5 @@
-//! Reviving runs: restarting, restarting from an operation and recovering make a new generation; the old journal stays.
+//! Reviving runs: restarting, restarting from an operation and recovering make a new generation;
+//! the old journal stays.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

@@ -1,4 +1,5 @@
-//! Rollbacks that wait, are evicted, shut down and replayed; and undos that the code does not supply or cannot decode.
+//! Rollbacks that wait, are evicted, shut down and replayed; and undos that the code does not
+//! supply or cannot decode.
 
 use everstep::operation::Undo;
 use everstep::testing::{Mock, ReplayEnd, ReplayError, replay_check_function};

@@ -1,4 +1,5 @@
-//! Children in sagas whose function is run again: each child that completed is undone, whichever pass started it.
+//! Children in sagas whose function is run again: each child that completed is undone, whichever
+//! pass started it.
 
 use everstep::journal::record::ParentClose;
 use everstep::{AnyEvent, Ctx, Error, Options, Result, Workflows};

@@ -1,4 +1,5 @@
-//! Sagas whose process crashes around every commit: the crash does not change which undos run, or their order.
+//! Sagas whose process crashes around every commit: the crash does not change which undos run, or
+//! their order.
 
 use everstep::journal::Body;
 use everstep::journal::record::{CancelRequested, PauseRequested, ResumeRequested};
@@ -7,7 +8,8 @@ use everstep::{AnyEvent, Ctx, Error, Options, Result, Retry, RunStatus, millis};
 use crate::crash_points::{CrashPoints, Effects, Ended};
 use crate::planned_crash::CrashPlan;
 
-/// A step whose work and undo both have external effects. The undo succeeds after a number of failures.
+/// A step whose work and undo both have external effects. The undo succeeds after a number of
+/// failures.
 pub(crate) async fn traced(
     ctx: &Ctx<AnyEvent>,
     effects: &Effects,
@@ -39,8 +41,8 @@ pub(crate) async fn three_steps(ctx: &Ctx<AnyEvent>, effects: &Effects) -> Resul
     traced(ctx, effects, "c", 0).await
 }
 
-/// Checks that the effects happened in this order. An effect whose record was lost in the crash may have happened twice
-/// in a row.
+/// Checks that the effects happened in this order. An effect whose record was lost in the crash may
+/// have happened twice in a row.
 pub(crate) fn assert_effects(ended: &Ended, expected: &[&str]) {
     let mut effects = ended.effects.clone();
     let before = effects.len();

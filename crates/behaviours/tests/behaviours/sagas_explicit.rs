@@ -332,7 +332,8 @@ fn a_point_of_no_return_survives_the_iteration_that_set_it() {
     });
 }
 
-/// Waits for an operation that it called before the rollback, so that no record shows that it continues after it.
+/// Waits for an operation that it called before the rollback, so that no record shows that it
+/// continues after it.
 async fn waits_beside_its_rollback(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
     let waits = ctx.event::<Ping>();
     let rolls_back = async {

@@ -25,7 +25,8 @@ async fn fulfill(ctx: &Ctx<AnyEvent>, seen: &Seen<String>, millis_long: u64) -> 
     .await
 }
 
-/// Steps with an undo and with an internal one, and then the point of no return, which takes a minute.
+/// Steps with an undo and with an internal one, and then the point of no return, which takes a
+/// minute.
 async fn redeems(ctx: Ctx<AnyEvent>, seen: Seen<String>) -> Result<u32> {
     done(&ctx, "hold", &seen).await?;
     let slot = seen.clone();

@@ -1,5 +1,5 @@
-//! Requests that are recorded in a saga's journal right before any of its commits: the first record decides, and the
-//! undos match the final status of the run.
+//! Requests that are recorded in a saga's journal right before any of its commits: the first record
+//! decides, and the undos match the final status of the run.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -16,8 +16,8 @@ use crate::sagas::takes;
 use crate::sagas_crashes::{three_steps, traced};
 use crate::support::json;
 
-/// Runs a saga and appends this record to its inbox right before its commit of that number, without a hint. Also
-/// returns the number of commits.
+/// Runs a saga and appends this record to its inbox right before its commit of that number, without
+/// a hint. Also returns the number of commits.
 async fn run_with(body: &Body, before: u64) -> (Vec<Entry>, Vec<String>, u64) {
     let process = Arc::new(VirtualRuntime::new(7));
     let memory = MemoryStore::new(process.clone());

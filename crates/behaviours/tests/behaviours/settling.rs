@@ -1,5 +1,5 @@
-//! Settling operations without a result: skipping and editing steps, making operations and runs fail. The first record
-//! in the journal wins.
+//! Settling operations without a result: skipping and editing steps, making operations and runs
+//! fail. The first record in the journal wins.
 
 use everstep::control::{Because, Effect};
 use everstep::journal::Body;

@@ -85,7 +85,8 @@ fn an_executor_that_gets_its_run_back_reads_on_before_it_begins_a_step() {
         let (slow, quick) = (node(1, millis(20)).await, node(2, Duration::ZERO).await);
         let here: RunHandle = slow.start_by_name("w", json(&())).id("r").await.unwrap();
         tokio::time::sleep(secs(1)).await;
-        // Another node executes the step while this one, which keeps the run in memory, reads slowly.
+        // Another node executes the step while this one, which keeps the run in memory, reads
+        // slowly.
         let there = quick.run("r").await.unwrap();
         ping(&there, 1).await;
         tokio::time::sleep(millis(15)).await;

@@ -1,4 +1,5 @@
-//! A store that fails: no request waits forever, runs continue when it recovers, and the engine can always be shut down.
+//! A store that fails: no request waits forever, runs continue when it recovers, and the engine can
+//! always be shut down.
 
 mod damaged_runs;
 mod failing;

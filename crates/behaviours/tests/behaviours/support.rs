@@ -1,7 +1,8 @@
 //! Shared by the behaviour tests. Every test runs on each store, in virtual time.
 //!
-//! With `EVERSTEP_TEST_STORE=postgres`, the tests use PostgreSQL on a private server instead of the other stores. Its
-//! calls block until they are complete; otherwise the virtual clock would advance while a response is in transit.
+//! With `EVERSTEP_TEST_STORE=postgres`, the tests use PostgreSQL on a private server instead of the
+//! other stores. Its calls block until they are complete; otherwise the virtual clock would advance
+//! while a response is in transit.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -39,8 +40,8 @@ impl TestStore {
         }
     }
 
-    /// Whether the workflows are in a worker. A server has only the descriptions that the worker sent, which contain less than
-    /// the types, and stores them.
+    /// Whether the workflows are in a worker. A server has only the descriptions that the worker
+    /// sent, which contain less than the types, and stores them.
     pub(crate) fn is_served(&self) -> bool {
         match self {
             Self::Memory(_) | Self::Postgres(_) => false,
@@ -49,7 +50,8 @@ impl TestStore {
         }
     }
 
-    /// Whether the description of a workflow outlives its worker: a server and nodes with a shared database store it.
+    /// Whether the description of a workflow outlives its worker: a server and nodes with a shared
+    /// database store it.
     pub(crate) fn remembers_workflows(&self) -> bool {
         self.is_served() || matches!(self, Self::Postgres(_))
     }
@@ -101,7 +103,8 @@ pub(crate) fn for_each_store(test: impl AsyncFn(&TestStore)) {
     }
 }
 
-/// Runs a test in memory and on disk, or on PostgreSQL, for features that a server with a worker does not have.
+/// Runs a test in memory and on disk, or on PostgreSQL, for features that a server with a worker
+/// does not have.
 pub(crate) fn for_each_store_in_process(test: impl AsyncFn(&TestStore)) {
     if on_postgres() {
         return virtual_time(async { test(&postgres().await).await });

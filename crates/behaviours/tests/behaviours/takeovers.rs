@@ -73,7 +73,8 @@ fn takeovers_use_up_no_retry_and_progress_resets_their_count() {
             .await;
         let mut run = start(&test).await;
         for _ in 0..3 {
-            // Five deploys in the middle of each step: fifteen in all, but never more than ten in a row.
+            // Five deploys in the middle of each step: fifteen in all, but never more than ten in a
+            // row.
             for _ in 0..5 {
                 test.advance(LEASE_AND_SWEEP).await;
                 run = restart(&mut test).await;

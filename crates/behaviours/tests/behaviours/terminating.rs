@@ -1,4 +1,5 @@
-//! Terminating: takes effect immediately in every state, and leaves no pending timers, rpcs or late records.
+//! Terminating: takes effect immediately in every state, and leaves no pending timers, rpcs or late
+//! records.
 
 use std::sync::Arc;
 

@@ -133,7 +133,8 @@ fn the_timer_of_a_timeout_is_removed_when_the_step_settles() {
 #[test]
 fn a_crash_in_the_middle_of_a_step_uses_up_no_retry() {
     for_each_store(async |store| {
-        // Three attempts are lost in crashes, the fourth fails, and the one retry is still available.
+        // Three attempts are lost in crashes, the fourth fails, and the one retry is still
+        // available.
         let code = |ctx: Ctx, _: ()| async move {
             let work = |step: everstep::operation::StepContext| async move {
                 slow().await?;

@@ -181,7 +181,8 @@ fn a_sleep_in_a_loop_does_not_run_earlier_rounds_again() {
     });
 }
 
-/// Flips a bit in each occurrence of a text in the files of a directory. Returns how many there were.
+/// Flips a bit in each occurrence of a text in the files of a directory. Returns how many there
+/// were.
 fn damage(directory: &Path, text: &str) -> usize {
     let mut damaged = 0;
     for entry in std::fs::read_dir(directory).unwrap() {
@@ -281,7 +282,8 @@ fn of_several_sleeps_each_ends_at_its_time() {
         let begun = test.now();
         output::<()>(&start(&test).await).await;
         let mut ends = seen.take();
-        // The run leaves memory between its timers, so its code runs again from the beginning each time.
+        // The run leaves memory between its timers, so its code runs again from the beginning each
+        // time.
         ends.sort();
         ends.dedup();
         let expected =

@@ -1,4 +1,5 @@
-//! The process that is killed: starts runs, sends them events, waits for them, and prints what was acknowledged.
+//! The process that is killed: starts runs, sends them events, waits for them, and prints what was
+//! acknowledged.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -66,7 +67,8 @@ impl Workflow for Order {
 /// The interval at which an order is checked.
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The number of the process that confirms an order, so that each process has work that only it can finish.
+/// The number of the process that confirms an order, so that each process has work that only it can
+/// finish.
 fn confirming_process(number: u32) -> u32 {
     number % PROCESSES
 }
@@ -76,7 +78,8 @@ pub(crate) fn expected(number: u32) -> u64 {
     u64::from(number) + 1_000 + STEPS.len() as u64 * u64::from(number % 10)
 }
 
-/// The effect of a step: one line in a file that survives the process. Some first attempts fail after it.
+/// The effect of a step: one line in a file that survives the process. Some first attempts fail
+/// after it.
 async fn effect(file: Arc<PathBuf>, line: String, number: u32, attempt: u32) -> Result<u64> {
     tokio::time::sleep(Duration::from_millis(u64::from(number % 5))).await;
     let mut file = OpenOptions::new().append(true).create(true).open(&*file)?;
@@ -140,7 +143,8 @@ async fn order(engine: &Engine, number: u32, process: u32) {
     {
         say(format!("sent {id} {dedup}"));
     }
-    // A run without progress over many processes is paused until it is resumed, as an operator would do.
+    // A run without progress over many processes is paused until it is resumed, as an operator
+    // would do.
     let total = loop {
         match tokio::time::timeout(CHECK_INTERVAL, run.wait()).await {
             Ok(ended) => break ended.unwrap(),

@@ -1,5 +1,6 @@
-//! kill -9: a process with hundreds of runs in flight is killed at random moments, again and again. Everything it
-//! acknowledged must be there, no recorded step may run again, and all runs must end correctly.
+//! kill -9: a process with hundreds of runs in flight is killed at random moments, again and again.
+//! Everything it acknowledged must be there, no recorded step may run again, and all runs must end
+//! correctly.
 //!
 //! This binary is its own child: with `EVERSTEP_KILL9_DIR` set it is the process that gets killed.
 #![allow(

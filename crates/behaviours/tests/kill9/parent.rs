@@ -1,4 +1,5 @@
-//! The process that kills its child, and then compares every journal and effect with the acknowledgements.
+//! The process that kills its child, and then compares every journal and effect with the
+//! acknowledgements.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, BufReader};

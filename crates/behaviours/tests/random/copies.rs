@@ -1,4 +1,5 @@
-//! Checks copies of random programs' journals: a copy contains every result from before the cut, unchanged.
+//! Checks copies of random programs' journals: a copy contains every result from before the cut,
+//! unchanged.
 
 use std::collections::HashSet;
 
@@ -14,7 +15,8 @@ pub(crate) struct Journals {
     pub(crate) history: Vec<Entry>,
 }
 
-/// The result of a step and the start of the successful attempt, both of which differ if the work is repeated.
+/// The result of a step and the start of the successful attempt, both of which differ if the work
+/// is repeated.
 pub(crate) type Done = (Location, Timestamp, Payload);
 
 /// Returns the results of all completed steps.
@@ -46,7 +48,8 @@ impl Journals {
         copied
     }
 
-    /// Returns the earliest possible end of a copy in which nothing was undone later and the code waits for no undo.
+    /// Returns the earliest possible end of a copy in which nothing was undone later and the code
+    /// waits for no undo.
     fn consistent_end(&self, end: usize) -> usize {
         let complete = self.first_complete_end(end);
         let undone = self
@@ -60,8 +63,9 @@ impl Journals {
         }
     }
 
-    /// Returns the earliest possible end of a copy that is cut before the record at index `end`. That is `end`, unless a
-    /// loop in progress has dropped iterations. Then the copy may have to end before the loop.
+    /// Returns the earliest possible end of a copy that is cut before the record at index `end`.
+    /// That is `end`, unless a loop in progress has dropped iterations. Then the copy may have to
+    /// end before the loop.
     fn first_complete_end(&self, end: usize) -> usize {
         // Nothing is missing before the first gap. In a copy, gaps are not visible.
         if !self.is_copy() && end <= self.first_gap() {
@@ -126,7 +130,8 @@ impl Journals {
         self.journal.len()
     }
 
-    /// Returns the index of the first record of a step that was undone when the run ended. Such steps are repeated.
+    /// Returns the index of the first record of a step that was undone when the run ended. Such
+    /// steps are repeated.
     fn first_undone_at_end(&self) -> usize {
         let is_scripted = |entry: &Entry| entry.record.body.is_scripted();
         let last = self.journal.iter().rposition(is_scripted);
@@ -150,7 +155,8 @@ impl Journals {
         first.unwrap_or(self.journal.len())
     }
 
-    /// Returns the index of the first record of a step whose undo the code awaited after index `from`.
+    /// Returns the index of the first record of a step whose undo the code awaited after index
+    /// `from`.
     fn first_awaited(&self, from: usize) -> usize {
         let is_scripted = |entry: &Entry| entry.record.body.is_scripted();
         let last_scripted = self.journal.iter().rposition(is_scripted).unwrap_or(0);

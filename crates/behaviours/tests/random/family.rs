@@ -1,4 +1,5 @@
-//! Children and messages in random workflows: operations as data, and the results of executing them.
+//! Children and messages in random workflows: operations as data, and the results of executing
+//! them.
 
 use everstep::journal::record::ParentClose;
 use everstep::schemars::{self, JsonSchema};

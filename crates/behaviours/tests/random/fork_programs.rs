@@ -1,5 +1,5 @@
-//! Copies of journals replay: random programs are forked at random operations, and ended and recovered at random
-//! moments. Every copy matches the code, and completed work is not repeated.
+//! Copies of journals replay: random programs are forked at random operations, and ended and
+//! recovered at random moments. Every copy matches the code, and completed work is not repeated.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -126,8 +126,9 @@ fn compare(original: &Journals, end: usize, copy: &Journals) {
     }
 }
 
-/// Checks that the next generation has every event that the run accepted and no wait took. An event of the run to itself
-/// is there once; it may be missing if its code sends it again, or ended before it could.
+/// Checks that the next generation has every event that the run accepted and no wait took. An event
+/// of the run to itself is there once; it may be missing if its code sends it again, or ended
+/// before it could.
 fn compare_events(original: &Journals, next: &Journals) {
     let received = events(&next.history, |_| true);
     let taken = taken(&original.journal);
@@ -212,8 +213,8 @@ fn runner() -> TestRunner {
     })
 }
 
-/// Whether restarting a run from `from` repeats the operation at `location`: it is the same operation, or in the
-/// same loop.
+/// Whether restarting a run from `from` repeats the operation at `location`: it is the same
+/// operation, or in the same loop.
 fn is_repeated(location: &Location, from: &Location) -> bool {
     let path = from.scope.segments();
     let iteration = path.iter().position(|s| matches!(s, Segment::Iteration(_)));

@@ -1,5 +1,6 @@
-//! Hot equals cold: a run that stayed in memory, one that was evicted after every suspension, one whose process died at
-//! random moments, and a replay of each one's journal call the same operations and see the same results.
+//! Hot equals cold: a run that stayed in memory, one that was evicted after every suspension, one
+//! whose process died at random moments, and a replay of each one's journal call the same
+//! operations and see the same results.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -219,7 +220,8 @@ fn check(program: &[Op], ran: &Ran) {
     check_forgetting(&ran.history);
 }
 
-/// Checks that exactly the records are missing that the last dropping loop names; the others are unchanged.
+/// Checks that exactly the records are missing that the last dropping loop names; the others are
+/// unchanged.
 fn check_gaps(journal: &[Entry], history: &[Entry]) {
     let dropping = journal
         .iter()
@@ -241,7 +243,8 @@ fn check_gaps(journal: &[Entry], history: &[Entry]) {
     assert!(left.eq(journal), "the journal is not what was written");
 }
 
-/// Checks that each step has one result, and that events with the same name are taken once and in order.
+/// Checks that each step has one result, and that events with the same name are taken once and in
+/// order.
 fn check_records(history: &[Entry]) {
     let mut completed = HashSet::new();
     let mut last_taken: HashMap<Name, u64> = HashMap::new();
@@ -297,7 +300,8 @@ fn a_hot_run_an_evicted_run_and_a_replay_see_the_same() {
         for hot_runs_max in [1_000, 0] {
             let ran = virtual_time(run(hot_runs_max, &program, &happenings));
             check(&program, &ran);
-            // A second pass may call steps with the same name in another order, so their locations differ.
+            // A second pass may call steps with the same name in another order, so their locations
+            // differ.
             let retried = |entry: &Entry| matches!(entry.record.body, Body::ExecutionRetried(_));
             if !ran.journal.iter().any(retried) {
                 for (location, times) in ran.witness.completions() {

@@ -1,5 +1,6 @@
-//! Random workflows: an uninterrupted execution and a replay of the journal see the same results, whatever happens to
-//! the run. A separate test binary, because it runs many cases with optimisations and builds quickly.
+//! Random workflows: an uninterrupted execution and a replay of the journal see the same results,
+//! whatever happens to the run. A separate test binary, because it runs many cases with
+//! optimisations and builds quickly.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,7 +1,8 @@
 //! Random workflows: programs as data, and the workflow that runs them and records a trace.
 //!
-//! A program is a sequence of operations, some of which are joins or loops of further sequences. All calls and results
-//! are added to a trace; two executions of one journal must have the same trace.
+//! A program is a sequence of operations, some of which are joins or loops of further sequences.
+//! All calls and results are added to a trace; two executions of one journal must have the same
+//! trace.
 
 mod running;
 

@@ -1,7 +1,8 @@
 //! Journals recorded by released versions replay on the current code, which adds nothing to them.
 //!
-//! The files are kept forever, a folder for each release. `EVERSTEP_RECORD=1 cargo test -p everstep --test random recorded`
-//! writes those of the current release where they are missing; it never overwrites one.
+//! The files are kept forever, a folder for each release. `EVERSTEP_RECORD=1 cargo test -p everstep
+//! --test random recorded` writes those of the current release where they are missing; it never
+//! overwrites one.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! Checks the traces of all executions of a random program: later executions see the same results as earlier ones.
+//! Checks the traces of all executions of a random program: later executions see the same results
+//! as earlier ones.
 
 use std::collections::HashSet;
 
@@ -6,15 +7,16 @@ use everstep::journal::{Body, Entry};
 
 use crate::program::{EARLY, Witness};
 
-/// Returns the trace of the last execution of the last pass. Earlier passes may have been executed again after it, to
-/// find their undos.
+/// Returns the trace of the last execution of the last pass. Earlier passes may have been executed
+/// again after it, to find their undos.
 pub(crate) fn last_trace(witness: &Witness) -> Vec<String> {
     let traces = witness.traces();
     let last = traces.into_iter().max_by_key(|(pass, _)| *pass);
     last.expect("it ran").1
 }
 
-/// Compares each execution with the later ones. `history` contains every record that was ever written.
+/// Compares each execution with the later ones. `history` contains every record that was ever
+/// written.
 pub(crate) fn check_traces(history: &[Entry], witness: &Witness) {
     let durable = results(history);
     let (traces, last) = (witness.traces(), last_trace(witness));
@@ -50,14 +52,15 @@ fn results(history: &[Entry]) -> HashSet<String> {
     results.collect()
 }
 
-/// Returns the trace up to the first early result that was lost in a crash. What follows it may differ in later
-/// executions.
+/// Returns the trace up to the first early result that was lost in a crash. What follows it may
+/// differ in later executions.
 fn lasting<'a>(trace: &'a [String], durable: &HashSet<String>) -> &'a [String] {
     let is_lost = |line: &String| {
         let Some((_, result)) = line.split_once(" = ") else {
             return false;
         };
-        // A later pass may show such a result as the output of a `try` step: `Ok("…")`, `Some("…")`.
+        // A later pass may show such a result as the output of a `try` step: `Ok("…")`,
+        // `Some("…")`.
         let result = result.split('"').nth(1).unwrap_or(result);
         result.ends_with(EARLY) && !durable.contains(result)
     };
@@ -65,8 +68,8 @@ fn lasting<'a>(trace: &'a [String], durable: &HashSet<String>) -> &'a [String] {
     &trace[..lost.unwrap_or(trace.len())]
 }
 
-/// Returns two traces without the iterations that only one of them contains. The other execution began after they
-/// were dropped.
+/// Returns two traces without the iterations that only one of them contains. The other execution
+/// began after they were dropped.
 pub(crate) fn seen_by_both(one: &[String], other: &[String]) -> (Vec<String>, Vec<String>) {
     let common = |own: &[String], other: &[String]| {
         let known: HashSet<&str> = other.iter().flat_map(|line| iterations(line)).collect();

@@ -1,5 +1,5 @@
-//! Checks the undos of random programs: each runs once, in reverse order of completion, and none is missing when a
-//! run fails.
+//! Checks the undos of random programs: each runs once, in reverse order of completion, and none is
+//! missing when a run fails.
 
 use std::collections::HashMap;
 
@@ -33,14 +33,16 @@ pub(crate) fn rolls_back(op: &Op) -> bool {
 /// A step, or one of the children that were started at a location.
 type Subject = (Location, Option<RunId>);
 
-/// Steps and children that can be undone, with their results, in order of completion, and those undone or skipped.
+/// Steps and children that can be undone, with their results, in order of completion, and those
+/// undone or skipped.
 struct Undos {
     done: Vec<(Subject, Payload)>,
     /// Those that were undone or skipped, in order.
     over: Vec<Subject>,
     /// The results of those that were undone.
     undone: Vec<String>,
-    /// How many of them were done when the first was undone or skipped. Children may complete later.
+    /// How many of them were done when the first was undone or skipped. Children may complete
+    /// later.
     before_first: Option<usize>,
 }
 
@@ -49,8 +51,8 @@ impl Undos {
         self.before_first.get_or_insert(self.done.len());
     }
 
-    /// Returns the actual and the expected order of undos. Children that completed after the first undo are left out,
-    /// because their position is not determined.
+    /// Returns the actual and the expected order of undos. Children that completed after the first
+    /// undo are left out, because their position is not determined.
     fn orders(&self) -> (Vec<&Subject>, Vec<&Subject>) {
         let known = &self.done[..self.before_first.unwrap_or(0)];
         let is_known = |subject: &&Subject| known.iter().any(|(what, _)| what == *subject);
@@ -113,8 +115,8 @@ fn undos_of(history: &[Entry]) -> Undos {
     undos
 }
 
-/// Compares the undos with `history`, which contains every record ever written to the run's journal, including
-/// those that loops dropped.
+/// Compares the undos with `history`, which contains every record ever written to the run's
+/// journal, including those that loops dropped.
 pub(crate) fn check_undos(program: &[Op], history: &[Entry], witness: &Witness, crashed: bool) {
     let undos = undos_of(history);
     let mut once = undos.over.clone();

@@ -1,5 +1,6 @@
-//! `recovery`: a process is killed while few or many runs are in the middle of a step. Measures the time
-//! from the start of the next process on the same directory until all runs are executing again.
+//! `recovery`: a process is killed while few or many runs are in the middle of a step. Measures the
+//! time from the start of the next process on the same directory until all runs are executing
+//! again.
 //!
 //! ```text
 //!   bench ── spawns ──▶ worker process: opens, starts the runs ── "executing" ──▶ bench

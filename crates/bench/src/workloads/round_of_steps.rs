@@ -51,8 +51,8 @@ impl Window {
         }
     }
 
-    /// Adds the rates at the beginning and at the end of a long window. The first seconds are faster,
-    /// before the store merges tables.
+    /// Adds the rates at the beginning and at the end of a long window. The first seconds are
+    /// faster, before the store merges tables.
     fn add_course(&self, rounds: &mut Rounds) {
         let rates = &self.steps_by_second;
         let (Some((first, _)), Some((_, last))) = (

@@ -1,8 +1,8 @@
 //! `idle` and `open`: a store with very many runs that sleep for a month. Measures the memory and
 //! processor time of an idle process on this store, and the time to open it.
 //!
-//! Both workloads share the store. The measurements take place in a new process, and `idle` compares
-//! it with a process on an empty store.
+//! Both workloads share the store. The measurements take place in a new process, and `idle`
+//! compares it with a process on an empty store.
 
 use std::io::Write;
 use std::path::Path;

@@ -1,5 +1,6 @@
-//! `seq10`, `throughput`, `payload`, `remote` and `postgres`: runs of ten strict steps, one or many at a
-//! time, executed in this process or by a worker over HTTP, on the embedded store or on a database.
+//! `seq10`, `throughput`, `payload`, `remote` and `postgres`: runs of ten strict steps, one or many
+//! at a time, executed in this process or by a worker over HTTP, on the embedded store or on a
+//! database.
 //!
 //! ```text
 //!   for each number of runs in flight:   trial ─▶ limits ─▶ workflows ─▶ limits ─▶ workflows ─▶ … ─▶ limits

@@ -1,7 +1,8 @@
-//! `timers`: very many runs wake up from a sleep, evenly spread over four seconds. Measures the delay
-//! of the code after the sleep.
+//! `timers`: very many runs wake up from a sleep, evenly spread over four seconds. Measures the
+//! delay of the code after the sleep.
 //!
-//! All runs are asleep before the first deadline, so that the workload measures waking, not starting.
+//! All runs are asleep before the first deadline, so that the workload measures waking, not
+//! starting.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};

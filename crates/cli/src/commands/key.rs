@@ -75,7 +75,8 @@ struct NewKey {
         required = true
     )]
     scopes: Vec<Scope>,
-    /// Workflow whose runs the key reaches, and that a worker with this key may execute; may be repeated
+    /// Workflow whose runs the key reaches, and that a worker with this key may execute; may be
+    /// repeated
     #[arg(long = "workflow", value_name = "WORKFLOW")]
     workflows: Vec<String>,
     /// Prefix of the run IDs that the key can access; may be repeated

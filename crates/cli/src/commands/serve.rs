@@ -72,7 +72,8 @@ pub(crate) struct Serve {
     /// with commas
     #[arg(long, value_name = "ORIGIN,...")]
     origins: Option<OsString>,
-    /// How long finished runs are kept, by status, such as completed=30d,failed=1y [default: forever]
+    /// How long finished runs are kept, by status, such as completed=30d,failed=1y [default:
+    /// forever]
     #[arg(long, value_name = "STATUS=AGE,...")]
     retention: Option<OsString>,
     /// Maximum duration of a long-poll [default: 30s]

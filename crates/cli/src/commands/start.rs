@@ -31,8 +31,8 @@ pub(crate) struct Start {
     /// ID of the run [default: random]
     #[arg(long, value_parser = values::run_id)]
     id: Option<String>,
-    /// Idempotency key: all starts of this workflow with the same key refer to one run; with --batch,
-    /// line 7 has the key `KEY:7` if it has no `id`
+    /// Idempotency key: all starts of this workflow with the same key refer to one run; with
+    /// --batch, line 7 has the key `KEY:7` if it has no `id`
     #[arg(long, value_name = "KEY")]
     idempotency_key: Option<String>,
     /// Tag to find the run by; may be repeated
@@ -44,8 +44,8 @@ pub(crate) struct Start {
     /// Fail if the ID already exists
     #[arg(long)]
     strict: bool,
-    /// Start a run for each line of this file, or of stdin if it is `-`; a line is a JSON object with
-    /// `input` and optionally `id`
+    /// Start a run for each line of this file, or of stdin if it is `-`; a line is a JSON object
+    /// with `input` and optionally `id`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["payload", "file", "id", "wait"])]
     batch: Option<PathBuf>,
     /// Wait for the run to end and print its result

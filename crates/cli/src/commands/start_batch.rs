@@ -41,7 +41,8 @@ struct LineStart {
 
 /// Starts the runs of a file, each with the fields of `template` that its line does not set.
 ///
-/// A line without an id gets an idempotency key, so that a request that is sent again starts nothing twice.
+/// A line without an id gets an idempotency key, so that a request that is sent again starts
+/// nothing twice.
 pub(super) async fn run(
     file: &Path,
     mut template: StartRequest,

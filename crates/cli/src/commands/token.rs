@@ -44,7 +44,8 @@ pub(crate) struct Token {
     /// Prefix of the stream paths that the token gives access to, instead of a run
     #[arg(long, value_name = "PREFIX", conflicts_with = "run")]
     stream_prefix: Option<String>,
-    /// What the token allows for streams: read, append or both, separated by a comma [default: read]
+    /// What the token allows for streams: read, append or both, separated by a comma [default:
+    /// read]
     #[arg(
         long = "allow",
         value_name = "RIGHT",

@@ -16,7 +16,8 @@ pub(crate) struct UnknownWorkflow {
     pub(crate) remedy: String,
 }
 
-/// Adds a suggestion to the error of a start, if the workflow is unknown and another one is similar.
+/// Adds a suggestion to the error of a start, if the workflow is unknown and another one is
+/// similar.
 pub(super) async fn explain(error: CallError, typed: &str, context: &Context) -> Error {
     let is_unknown = error.code() == Some(ErrorCode::UnknownWorkflow);
     let error = Error::from(error);
@@ -32,8 +33,8 @@ pub(super) async fn explain(error: CallError, typed: &str, context: &Context) ->
     }
 }
 
-/// Returns a sentence with the workflow that the user may have meant. `None` also if the key may not
-/// list workflows.
+/// Returns a sentence with the workflow that the user may have meant. `None` also if the key may
+/// not list workflows.
 pub(super) async fn suggestion(typed: &str, context: &Context) -> Option<String> {
     let page: TypePage = context.server.get("types").await.ok()?;
     let names = page.types.iter().map(|it| it.workflow.as_str());

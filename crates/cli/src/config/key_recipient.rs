@@ -1,5 +1,5 @@
-//! Which servers get the API key: not one that a file in the current directory names, and none over a
-//! connection that others can read.
+//! Which servers get the API key: not one that a file in the current directory names, and none over
+//! a connection that others can read.
 
 use std::net::IpAddr;
 

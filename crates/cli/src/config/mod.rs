@@ -274,8 +274,8 @@ fn settings_of_variables(
     Ok(found)
 }
 
-/// Whether Kubernetes or Docker sets this variable, in every container beside a service with the name
-/// `everstep`: `EVERSTEP_SERVICE_HOST`, `EVERSTEP_PORT=tcp://10.0.0.1:4437` and the like.
+/// Whether Kubernetes or Docker sets this variable, in every container beside a service with the
+/// name `everstep`: `EVERSTEP_SERVICE_HOST`, `EVERSTEP_PORT=tcp://10.0.0.1:4437` and the like.
 fn is_service_link(name: &str, value: &OsStr) -> bool {
     let is_url = || {
         let value = value.to_string_lossy();

@@ -212,7 +212,8 @@ pub(crate) fn parse_retention(text: &str) -> Option<Retention> {
     Some(retention)
 }
 
-/// Whether a browser could send this text in the header `Origin`: a scheme, a host and perhaps a port.
+/// Whether a browser could send this text in the header `Origin`: a scheme, a host and perhaps a
+/// port.
 fn is_origin(text: &str) -> bool {
     let rest = text.strip_prefix("https://");
     let Some(host) = rest.or_else(|| text.strip_prefix("http://")) else {

@@ -1,5 +1,5 @@
-//! Progress on stderr: a line that is replaced in place, and a bar. Both draw nothing if stderr is not
-//! a terminal.
+//! Progress on stderr: a line that is replaced in place, and a bar. Both draw nothing if stderr is
+//! not a terminal.
 
 use std::io::{IsTerminal, Write};
 

@@ -1,9 +1,9 @@
 //! Hostile clients: they cost the server little memory, and well-behaved clients keep being served.
 //!
-//! A real server is attacked in several ways, one after the other. A well-behaved client is measured
-//! before each attack and during it, so both figures come from the same conditions. Memory and
-//! correctness are checked; latencies are reported, because attackers and server share a machine here.
-//! `cargo xtask hostile --rounds N` repeats everything.
+//! A real server is attacked in several ways, one after the other. A well-behaved client is
+//! measured before each attack and during it, so both figures come from the same conditions. Memory
+//! and correctness are checked; latencies are reported, because attackers and server share a
+//! machine here. `cargo xtask hostile --rounds N` repeats everything.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,

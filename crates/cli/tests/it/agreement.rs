@@ -89,8 +89,8 @@ enum Verb {
     Terminate,
 }
 
-/// How a run gets each status: its workflow, its input, the status that it must have reached before the
-/// verb is applied, and the verb.
+/// How a run gets each status: its workflow, its input, the status that it must have reached before
+/// the verb is applied, and the verb.
 const TABLE: [(RunStatus, &str, u32, RunStatus, Verb); 15] = {
     use RunStatus::*;
     [
@@ -231,8 +231,8 @@ impl Site {
         self.reaches(status, status).await;
     }
 
-    /// Waits until the journal of a run and its row have a status: the row of a run that was claimed is
-    /// `running` before its first step has begun, which a pause would prevent.
+    /// Waits until the journal of a run and its row have a status: the row of a run that was
+    /// claimed is `running` before its first step has begun, which a pause would prevent.
     async fn reaches(&self, run: RunStatus, expected: RunStatus) {
         let run = self.engine.run(run.as_str()).await.unwrap();
         while of_handle(&run).await != [expected; 4] {

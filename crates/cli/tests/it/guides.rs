@@ -1,5 +1,5 @@
-//! Executes the guides about HTTP: runs every command of their `shell` blocks against `everstep dev`,
-//! in order, and compares the responses with those in the guides.
+//! Executes the guides about HTTP: runs every command of their `shell` blocks against `everstep
+//! dev`, in order, and compares the responses with those in the guides.
 
 use std::time::{Duration, Instant};
 

@@ -10,7 +10,8 @@ use crate::{command, everstep, stderr};
 
 const ADA: &str = r#"{"name":"Ada"}"#;
 
-/// Runs `everstep serve` until SIGTERM, with a run and a refused request. Returns stdout and stderr.
+/// Runs `everstep serve` until SIGTERM, with a run and a refused request. Returns stdout and
+/// stderr.
 fn served(options: &[&str]) -> (String, String) {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");

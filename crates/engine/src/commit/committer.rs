@@ -21,7 +21,8 @@ use crate::error::Unavailable;
 use crate::node::Node;
 use crate::observers::Watchers;
 
-/// Queues commits to the store. The committer ends when the last reference to this handle is dropped.
+/// Queues commits to the store. The committer ends when the last reference to this handle is
+/// dropped.
 pub(crate) struct Committer {
     pub(super) node: Arc<Node>,
     queue: Arc<Queue>,

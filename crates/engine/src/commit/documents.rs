@@ -79,8 +79,8 @@ impl Committer {
         is_written(self.commit(commit).await?)
     }
 
-    /// Changes shared rows that belong to a document. Returns false if a guard refused the change, or
-    /// the document does not exist any more.
+    /// Changes shared rows that belong to a document. Returns false if a guard refused the change,
+    /// or the document does not exist any more.
     pub(crate) async fn change_rows(
         &self,
         of: &Document,

@@ -1,5 +1,5 @@
-//! Marks the journals that have new records for a feed, in the commits that write these records. The
-//! task in `streams/feeds.rs` copies the records and removes the marks.
+//! Marks the journals that have new records for a feed, in the commits that write these records.
+//! The task in `streams/feeds.rs` copies the records and removes the marks.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! The path of every change into the store: commits are queued (`committer.rs`, `queue.rs`), sent in
-//! batches (`sender.rs`, `in_flight.rs`), and have side effects once they are durable
+//! The path of every change into the store: commits are queued (`committer.rs`, `queue.rs`), sent
+//! in batches (`sender.rs`, `in_flight.rs`), and have side effects once they are durable
 //! (`post_commit.rs`). `projection/` derives rows from the records of a commit.
 
 mod availability;

@@ -185,8 +185,8 @@ impl OutboxPump {
         });
     }
 
-    /// Deletes the rows of delivered effects. Until that is durable, this node does not deliver them
-    /// again. If it fails, the next sweep delivers them again.
+    /// Deletes the rows of delivered effects. Until that is durable, this node does not deliver
+    /// them again. If it fails, the next sweep delivers them again.
     fn remove(&self, stream: StreamNumber, delivered: Vec<String>) {
         if delivered.is_empty() {
             return;

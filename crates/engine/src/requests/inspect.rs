@@ -87,8 +87,8 @@ impl Requests {
         Ok(RunInfo { row, overview })
     }
 
-    /// Passes the records of a generation of a run, by default the latest, on in order, until `visit`
-    /// breaks. Returns the row of the generation.
+    /// Passes the records of a generation of a run, by default the latest, on in order, until
+    /// `visit` breaks. Returns the row of the generation.
     pub(crate) async fn visit_journal(
         &self,
         run: &RunId,

@@ -143,8 +143,9 @@ pub(crate) fn event_commit(
 /// Returns how many unconsumed events a run may have when it has received this one.
 ///
 /// Larger events have a lower limit, so at any time at most `UNCONSUMED_BYTES_MAX / s` unconsumed
-/// events have `s` bytes or more. The n-th largest has at most `UNCONSUMED_BYTES_MAX / n` bytes, and
-/// all together have less than eight times `UNCONSUMED_BYTES_MAX`. No store needs to count bytes.
+/// events have `s` bytes or more. The n-th largest has at most `UNCONSUMED_BYTES_MAX / n` bytes,
+/// and all together have less than eight times `UNCONSUMED_BYTES_MAX`. No store needs to count
+/// bytes.
 fn unconsumed_max(payload: &Payload) -> u64 {
     let bytes = (payload.as_bytes().len() as u64).max(1);
     (limits::UNCONSUMED_BYTES_MAX / bytes).min(limits::UNCONSUMED_EVENTS_MAX)

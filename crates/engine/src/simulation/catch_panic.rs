@@ -1,5 +1,5 @@
-//! Catches panics of simulated code with the location they come from, without printing them: a failure
-//! is reproduced many times while it is minimised.
+//! Catches panics of simulated code with the location they come from, without printing them: a
+//! failure is reproduced many times while it is minimised.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};

@@ -1,5 +1,5 @@
-//! Tools for simulations of the engine, shared by `everstep::testing`, `crates/sim` and the tests of
-//! this crate. The engine itself does not use them.
+//! Tools for simulations of the engine, shared by `everstep::testing`, `crates/sim` and the tests
+//! of this crate. The engine itself does not use them.
 
 mod catch_panic;
 mod minimise;

@@ -1,5 +1,5 @@
-//! A runtime with virtual time for tests: tokio's paused clock, and tasks that can be dropped all at
-//! once as in a crash.
+//! A runtime with virtual time for tests: tokio's paused clock, and tasks that can be dropped all
+//! at once as in a crash.
 #![allow(clippy::disallowed_methods, reason = "tokio's clock is paused")]
 
 use std::collections::BTreeMap;
@@ -21,8 +21,8 @@ const START: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 /// The number of sleeps in progress, by their length.
 type Sleeps = Arc<Mutex<BTreeMap<Duration, usize>>>;
 
-/// Time, randomness and tasks of one process on a paused tokio runtime. The same seed gives the same
-/// random numbers.
+/// Time, randomness and tasks of one process on a paused tokio runtime. The same seed gives the
+/// same random numbers.
 #[derive(Debug)]
 pub struct VirtualRuntime {
     handle: tokio::runtime::Handle,

@@ -1,6 +1,6 @@
 //! Feeds: streams that receive the records of all runs. A commit marks its journal
-//! (`commit/feed_marks.rs`); the task here copies the marked journals' new records, each exactly once
-//! and in the order of its journal, because the copy and its position are one commit.
+//! (`commit/feed_marks.rs`); the task here copies the marked journals' new records, each exactly
+//! once and in the order of its journal, because the copy and its position are one commit.
 
 use std::collections::BTreeMap;
 

@@ -141,8 +141,8 @@ impl Streams {
         self.find(path).await.map(|found| found.info())
     }
 
-    /// Subscribes to the paths of streams that are created, grow, are closed or are deleted on this node. Best
-    /// effort: a slow subscriber misses some.
+    /// Subscribes to the paths of streams that are created, grow, are closed or are deleted on this
+    /// node. Best effort: a slow subscriber misses some.
     #[must_use]
     pub fn changes(&self) -> tokio::sync::broadcast::Receiver<StreamPath> {
         self.memory.changes.subscribe()

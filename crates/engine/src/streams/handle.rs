@@ -88,8 +88,8 @@ impl Streams {
         Ok(written.await?)
     }
 
-    /// Changes shared rows that belong to a document. Returns false if a guard refused the change, or
-    /// the document does not exist any more.
+    /// Changes shared rows that belong to a document. Returns false if a guard refused the change,
+    /// or the document does not exist any more.
     pub async fn change_rows(
         &self,
         of: &Document,

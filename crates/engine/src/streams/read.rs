@@ -52,7 +52,8 @@ pub trait JournalView: Send + Sync {
     /// Returns the messages of the next record.
     fn fold(&mut self, entry: &Entry) -> Vec<Bytes>;
 
-    /// Whether messages depend on earlier records too. A reader that begins later folds those first.
+    /// Whether messages depend on earlier records too. A reader that begins later folds those
+    /// first.
     fn depends_on_earlier_records(&self) -> bool;
 }
 

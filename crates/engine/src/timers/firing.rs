@@ -125,8 +125,8 @@ impl TimerTask {
         }
     }
 
-    /// Reads the timers that were set before the clock was set back and are not in memory, up to the
-    /// number of timers that may be in memory.
+    /// Reads the timers that were set before the clock was set back and are not in memory, up to
+    /// the number of timers that may be in memory.
     fn load_earlier(self: &Arc<Self>, set_back: SetBack) {
         tracing::warn!("the clock was set back, earlier timers fire when their time has passed");
         let task = self.clone();

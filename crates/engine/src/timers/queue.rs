@@ -125,8 +125,8 @@ impl TimerQueue {
         self.signal();
     }
 
-    /// Lets a timer fire again after this time, by the monotonic clock. Its time may be distant by the
-    /// wall clock, which may have been set back.
+    /// Lets a timer fire again after this time, by the monotonic clock. Its time may be distant by
+    /// the wall clock, which may have been set back.
     pub(super) fn retry(&self, timer: TimerRow, delay: Duration) {
         let due = self.clock.elapsed() + delay;
         lock(&self.state).earlier.insert((due, timer));

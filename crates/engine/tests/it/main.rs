@@ -1,5 +1,5 @@
-//! User streams on real stores: each verb, and random requests compared with a simple model. Also long journals,
-//! timers, and workers that are added and removed.
+//! User streams on real stores: each verb, and random requests compared with a simple model. Also
+//! long journals, timers, and workers that are added and removed.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

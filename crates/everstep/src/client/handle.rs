@@ -42,9 +42,9 @@ impl Client {
         Ok(RunHandle::new(self.port.clone(), id, false, None))
     }
 
-    /// Creates a run with a journal that was read from another store with [`RunHandle::journal`], or from the lines that
-    /// `everstep export` writes. The records stay as they are. If the run has not ended, it continues, so it must not
-    /// continue in the other store too.
+    /// Creates a run with a journal that was read from another store with [`RunHandle::journal`],
+    /// or from the lines that `everstep export` writes. The records stay as they are. If the run
+    /// has not ended, it continues, so it must not continue in the other store too.
     ///
     /// # Errors
     /// If the run exists, or the records are not a whole journal.
@@ -105,8 +105,8 @@ impl RunHandle {
         self.created
     }
 
-    /// Waits for the end of the run and returns its result as JSON. If the run is revived meanwhile,
-    /// this returns the end of the earlier generation.
+    /// Waits for the end of the run and returns its result as JSON. If the run is revived
+    /// meanwhile, this returns the end of the earlier generation.
     ///
     /// # Errors
     /// If the run does not complete.
@@ -140,8 +140,8 @@ impl RunHandle {
         self.port.row(&self.id).await.map(|row| row.status)
     }
 
-    /// Reads the run in full: its steps with their results, its waits, its result or error. The results of
-    /// all steps are in memory.
+    /// Reads the run in full: its steps with their results, its waits, its result or error. The
+    /// results of all steps are in memory.
     pub async fn inspect(&self) -> Result<RunInfo, ReadError> {
         self.port.inspect(&self.id).await
     }

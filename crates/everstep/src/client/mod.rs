@@ -1,5 +1,5 @@
-//! Requests to an engine, in this process or behind a server: start runs, find them, send to them, wait for them and read
-//! them. `crate::control` adds the control verbs.
+//! Requests to an engine, in this process or behind a server: start runs, find them, send to them,
+//! wait for them and read them. `crate::control` adds the control verbs.
 //!
 //! `port.rs` is the interface of all requests. Everything else is written against it.
 

@@ -23,8 +23,8 @@ use super::records::Records;
 
 /// Sends requests to an engine: starts runs, finds them, watches and controls them.
 ///
-/// An [`Engine`](crate::Engine) dereferences to the client of its own runs. `Client::connect` creates
-/// the client of a server.
+/// An [`Engine`](crate::Engine) dereferences to the client of its own runs. `Client::connect`
+/// creates the client of a server.
 #[derive(Clone, Debug)]
 pub struct Client {
     pub(crate) port: Arc<dyn Port>,

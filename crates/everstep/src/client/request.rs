@@ -41,8 +41,8 @@ impl RequestError {
 }
 
 impl RunHandle {
-    /// Sends an event and waits for the workflow's reply. If the run is revived before its end is noticed here, the reply
-    /// may come from its next generation.
+    /// Sends an event and waits for the workflow's reply. If the run is revived before its end is
+    /// noticed here, the reply may come from its next generation.
     ///
     /// # Errors
     /// If the run does not accept the event, or ends without a reply.
@@ -73,7 +73,8 @@ impl RunHandle {
 }
 
 impl<W: Workflow> Handle<W> {
-    /// Sends an event and waits for the workflow's reply. An event that the workflow does not accept does not compile.
+    /// Sends an event and waits for the workflow's reply. An event that the workflow does not
+    /// accept does not compile.
     ///
     /// # Errors
     /// If the run ends without a reply.

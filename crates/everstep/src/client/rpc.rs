@@ -138,7 +138,8 @@ impl RunHandle {
     /// ```
     ///
     /// # Errors
-    /// If the rpc is no longer open, or is an rpc of another type whose answer must match another schema.
+    /// If the rpc is no longer open, or is an rpc of another type whose answer must match another
+    /// schema.
     pub async fn answer<R: Rpc>(&self, rpc: &RpcId, answer: &R::Answer) -> Result<(), AnswerError>
     where
         R::Answer: Serialize,

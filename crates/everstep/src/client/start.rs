@@ -35,8 +35,8 @@ impl Client {
         StartRun::new(self, workflow.as_ref(), Ok(input))
     }
 
-    /// Starts many runs of a workflow. Returns the outcomes in the given order. An id that exists or is repeated returns the
-    /// existing run; a rejected start does not affect the others.
+    /// Starts many runs of a workflow. Returns the outcomes in the given order. An id that exists
+    /// or is repeated returns the existing run; a rejected start does not affect the others.
     pub async fn start_batch<W: Workflow>(
         &self,
         runs: impl IntoIterator<Item = (String, W::Input)>,

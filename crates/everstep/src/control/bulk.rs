@@ -1,4 +1,5 @@
-//! Bulk requests: a verb for all runs of a list, or for runs by id, with progress and an outcome per run.
+//! Bulk requests: a verb for all runs of a list, or for runs by id, with progress and an outcome
+//! per run.
 
 use std::future::IntoFuture;
 use std::sync::Arc;

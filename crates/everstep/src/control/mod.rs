@@ -1,6 +1,7 @@
 //! Control of runs: pause, cancel, revive, settle steps, fork and delete, for one run or many.
 //!
-//! Each verb returns a [`ControlRequest`]: add an actor and a reason, then await it. The result is [`Done`].
+//! Each verb returns a [`ControlRequest`]: add an actor and a reason, then await it. The result is
+//! [`Done`].
 
 mod bulk;
 mod operations;

@@ -8,9 +8,9 @@ use super::request::{ControlRequest, Fork, Plain, RestartFrom, SkipStep};
 use crate::client::{Command, ControlError, RunHandle};
 
 impl RunHandle {
-    /// Skips a step that has no result: its result is `null`, or the one that is set. An attempt in flight is stopped. A
-    /// step is named as in its journal: `charge`, `charge:1` for the second of that name, `order/~3/ship/charge:0` inside
-    /// loops and branches.
+    /// Skips a step that has no result: its result is `null`, or the one that is set. An attempt in
+    /// flight is stopped. A step is named as in its journal: `charge`, `charge:1` for the second of
+    /// that name, `order/~3/ship/charge:0` inside loops and branches.
     ///
     /// ```
     /// # async fn example(run: everstep::RunHandle) -> Result<(), everstep::control::ControlError> {
@@ -23,7 +23,8 @@ impl RunHandle {
         ControlRequest::new(self, settle(step.as_ref(), skip))
     }
 
-    /// Sets the result of a step that has none. To change a result, [restart from the step](Self::restart_from).
+    /// Sets the result of a step that has none. To change a result, [restart from the
+    /// step](Self::restart_from).
     pub fn edit_step<T: Serialize + ?Sized>(
         &self,
         step: impl AsRef<str>,
@@ -44,8 +45,9 @@ impl RunHandle {
         ControlRequest::new(self, command)
     }
 
-    /// Restarts the run from one of its operations, as a new generation that keeps all earlier results. An operation inside
-    /// a loop stands for the whole loop. An active run is terminated first.
+    /// Restarts the run from one of its operations, as a new generation that keeps all earlier
+    /// results. An operation inside a loop stands for the whole loop. An active run is terminated
+    /// first.
     ///
     /// ```
     /// # async fn example(run: everstep::RunHandle) -> Result<(), everstep::control::ControlError> {
@@ -58,8 +60,8 @@ impl RunHandle {
         ControlRequest::new(self, location(operation.as_ref()).map(restart))
     }
 
-    /// Starts another run with a copy of this run's journal. This run continues unchanged, and the new run never undoes
-    /// what this run did.
+    /// Starts another run with a copy of this run's journal. This run continues unchanged, and the
+    /// new run never undoes what this run did.
     ///
     /// ```
     /// # async fn example(run: everstep::RunHandle) -> Result<(), everstep::control::ControlError> {
@@ -95,13 +97,15 @@ impl ControlRequest<RestartFrom> {
 }
 
 impl ControlRequest<Fork> {
-    /// Sets the id of the new run. The default is random. Repeating the same fork returns the same run.
+    /// Sets the id of the new run. The default is random. Repeating the same fork returns the same
+    /// run.
     pub fn id(mut self, id: impl AsRef<str>) -> Self {
         self.options.id = Some(RunId::new(id));
         self
     }
 
-    /// Sets the operation before which the copy ends. An operation inside a loop stands for the whole loop.
+    /// Sets the operation before which the copy ends. An operation inside a loop stands for the
+    /// whole loop.
     pub fn at(mut self, operation: impl AsRef<str>) -> Self {
         self.options.at = Some(location(operation.as_ref()));
         self

@@ -10,8 +10,8 @@ impl RunHandle {
         ControlRequest::new(self, Ok(Command::Control(control)))
     }
 
-    /// Pauses the run: steps in flight finish, and nothing new begins. Timers still fire; the run processes them when it is
-    /// resumed.
+    /// Pauses the run: steps in flight finish, and nothing new begins. Timers still fire; the run
+    /// processes them when it is resumed.
     pub fn pause(&self) -> ControlRequest<Plain> {
         self.control(Control::Pause)
     }
@@ -21,8 +21,8 @@ impl RunHandle {
         self.control(Control::Resume)
     }
 
-    /// Cancels the run: its waits are refused, steps in flight finish, completed steps are undone, and then the run
-    /// ends. [`keep`](ControlRequest::keep) ends it without undoing anything.
+    /// Cancels the run: its waits are refused, steps in flight finish, completed steps are undone,
+    /// and then the run ends. [`keep`](ControlRequest::keep) ends it without undoing anything.
     ///
     /// ```
     /// # async fn example(run: everstep::RunHandle) -> Result<(), everstep::control::ControlError> {
@@ -34,7 +34,8 @@ impl RunHandle {
         self.control(Control::Cancel { rollback: true })
     }
 
-    /// Ends the run at once, whatever it is doing. Its code gets no chance to react, and nothing is undone.
+    /// Ends the run at once, whatever it is doing. Its code gets no chance to react, and nothing is
+    /// undone.
     pub fn terminate(&self) -> ControlRequest<Plain> {
         self.control(Control::Terminate)
     }
@@ -49,7 +50,8 @@ impl RunHandle {
         self.control(Control::Restart)
     }
 
-    /// Continues an unsuccessful run where it failed, as a new generation. Completed steps are kept.
+    /// Continues an unsuccessful run where it failed, as a new generation. Completed steps are
+    /// kept.
     ///
     /// ```
     /// # async fn example(run: everstep::RunHandle) -> Result<(), everstep::control::ControlError> {
@@ -67,7 +69,8 @@ impl RunHandle {
         self.control(Control::RetryRollback)
     }
 
-    /// Deletes the run with all its generations, so that its id can be used again. An active run is terminated first.
+    /// Deletes the run with all its generations, so that its id can be used again. An active run is
+    /// terminated first.
     pub fn delete(&self) -> ControlRequest<Plain> {
         self.control(Control::Delete)
     }

@@ -90,7 +90,8 @@ impl Declaration {
         self.interface.accepts_any || self.interface.events.contains_key(event)
     }
 
-    /// Checks the payload of an event. The payloads of events that are not named in the interface are not checked.
+    /// Checks the payload of an event. The payloads of events that are not named in the interface
+    /// are not checked.
     pub(crate) fn check_event(&self, name: &str, payload: &Payload) -> Result<(), String> {
         let declared = self.interface.events.get(name);
         declared.map_or(Ok(()), |declared| declared.check(payload))

@@ -1,10 +1,12 @@
-//! Events are types: an event that a workflow does not accept cannot be sent to it or awaited by it.
+//! Events are types: an event that a workflow does not accept cannot be sent to it or awaited by
+//! it.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// A message to a run. A payload that does not match the JSON schema of its type is refused before it is stored.
+/// A message to a run. A payload that does not match the JSON schema of its type is refused before
+/// it is stored.
 pub trait Event: Serialize + DeserializeOwned + JsonSchema + Send + 'static {
     /// The name of the event in journals and in other languages. It is permanent.
     const NAME: &'static str;

@@ -4,7 +4,8 @@ use everstep_model::{Payload, PayloadError};
 
 use super::{Accepts, Event};
 
-/// A set of events, of which a wait takes the first to arrive. Tuples of up to four events are sets; an
+/// A set of events, of which a wait takes the first to arrive. Tuples of up to four events are
+/// sets; an
 /// [`interface!`](crate::interface) is a set of any number.
 pub trait EventSet<W>: Send + 'static {
     /// The event that arrived.

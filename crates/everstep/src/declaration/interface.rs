@@ -1,18 +1,21 @@
-//! Interfaces: the events that a workflow accepts and the rpcs that it makes, declared once for the compiler and for
-//! servers.
+//! Interfaces: the events that a workflow accepts and the rpcs that it makes, declared once for the
+//! compiler and for servers.
 
 use super::{Declare, Event, Rpc};
 
-/// The events that a workflow accepts and the rpcs that it makes. [`interface!`](crate::interface) declares one.
+/// The events that a workflow accepts and the rpcs that it makes. [`interface!`](crate::interface)
+/// declares one.
 ///
-/// `()` is the interface of a workflow that accepts no events and makes no rpcs, [`AnyEvent`] of one that accepts all.
+/// `()` is the interface of a workflow that accepts no events and makes no rpcs, [`AnyEvent`] of
+/// one that accepts all.
 pub trait Interface: Send + 'static {
     #[doc(hidden)]
     fn declare(declare: &mut Declare);
 }
 
-/// A workflow or interface that accepts an event. Waiting for an event that is not accepted, or sending it, does not compile,
-/// and a server refuses it. [`interface!`](crate::interface) implements the trait.
+/// A workflow or interface that accepts an event. Waiting for an event that is not accepted, or
+/// sending it, does not compile, and a server refuses it. [`interface!`](crate::interface)
+/// implements the trait.
 ///
 /// ```
 /// use everstep::schemars::{self, JsonSchema};
@@ -98,7 +101,8 @@ impl AcceptsAny for AnyEvent {
     const DECLARED: Declared = Declared;
 }
 
-/// A workflow or interface that makes an rpc. [`interface!`](crate::interface) implements the trait.
+/// A workflow or interface that makes an rpc. [`interface!`](crate::interface) implements the
+/// trait.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not make the rpc `{R}`",
     note = "name the rpc in the workflow's `interface!`; the context of a plain function names its interface, such as `Ctx<Payments>`"
@@ -130,8 +134,8 @@ impl Interface for () {
     fn declare(_: &mut Declare) {}
 }
 
-/// The interface of a workflow that accepts every event and may make every rpc. The payloads of its events are not checked
-/// before the workflow reads them.
+/// The interface of a workflow that accepts every event and may make every rpc. The payloads of its
+/// events are not checked before the workflow reads them.
 #[derive(Clone, Copy, Debug)]
 pub struct AnyEvent;
 

@@ -1,4 +1,5 @@
-//! Declarations of workflows: the types of their events and rpcs, and the JSON schemas of these types.
+//! Declarations of workflows: the types of their events and rpcs, and the JSON schemas of these
+//! types.
 
 mod declare;
 mod event;

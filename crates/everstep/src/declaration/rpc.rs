@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 pub trait Rpc: Serialize + JsonSchema + Send + 'static {
     /// The name of the method. It is permanent: clients select by it what to show.
     const METHOD: &'static str;
-    /// The type of the answer. An answer that does not match its JSON schema is refused before it is stored, and the rpc
-    /// stays open.
+    /// The type of the answer. An answer that does not match its JSON schema is refused before it
+    /// is stored, and the rpc stays open.
     type Answer: DeserializeOwned + JsonSchema + Send + 'static;
 }

@@ -26,8 +26,8 @@ impl TypeCheck {
         }
     }
 
-    /// Checks a payload by decoding it. The schema explains the mismatch in terms of JSON; the decoder's own message names
-    /// Rust types.
+    /// Checks a payload by decoding it. The schema explains the mismatch in terms of JSON; the
+    /// decoder's own message names Rust types.
     pub(crate) fn check(&self, payload: &Payload) -> Result<(), String> {
         (self.decode)(payload).map_err(|error| {
             check_schema(self.schema.as_ref(), payload)

@@ -12,8 +12,8 @@ const REQUESTS: &[&str] = &[
     "SendError",
     "StartError",
 ];
-/// Exported names that `code_of` need not cover: traits, the generic type of the errors of requests,
-/// `Error`, which does not implement `std::error::Error`, and an error without a code.
+/// Exported names that `code_of` need not cover: traits, the generic type of the errors of
+/// requests, `Error`, which does not implement `std::error::Error`, and an error without a code.
 const WITHOUT_CODE: &[&str] = &["ClientError", "CodedError", "Error", "InvalidDuration"];
 
 /// The names that a file re-exports.

@@ -1,4 +1,5 @@
-//! The timer of an attempt: its timeout, or the moment at which an attempt without a timeout is reported.
+//! The timer of an attempt: its timeout, or the moment at which an attempt without a timeout is
+//! reported.
 
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -23,8 +24,8 @@ impl AttemptTimer {
         }
     }
 
-    /// Returns the timeout when it has passed. `work` is `step` or `undo`. Call it only while the work is pending: most
-    /// attempts without a timeout then need no timer.
+    /// Returns the timeout when it has passed. `work` is `step` or `undo`. Call it only while the
+    /// work is pending: most attempts without a timeout then need no timer.
     pub(crate) fn poll(
         &mut self,
         context: &mut Context<'_>,

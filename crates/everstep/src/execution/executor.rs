@@ -88,8 +88,8 @@ impl Executor {
         }
     }
 
-    /// Performs actions until there is nothing left to do. Returns the driver, unless the activation
-    /// is over.
+    /// Performs actions until there is nothing left to do. Returns the driver, unless the
+    /// activation is over.
     fn act(&mut self, mut driver: OwnedDriver, context: &mut Context<'_>) -> Option<OwnedDriver> {
         self.now = self.activation.now();
         self.was_polled = false;
@@ -158,8 +158,8 @@ impl Executor {
         *self.code(code) = Some(started);
     }
 
-    /// Polls the code. A poll may take long, so the clock is read again before the next one and after
-    /// the last.
+    /// Polls the code. A poll may take long, so the clock is read again before the next one and
+    /// after the last.
     fn poll_code(&mut self, mut driver: OwnedDriver) -> Option<OwnedDriver> {
         if std::mem::replace(&mut self.was_polled, true) {
             self.now = self.activation.now();

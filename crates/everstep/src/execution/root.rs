@@ -39,7 +39,8 @@ impl Wake for RootWake {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        // Ordered with `end_poll`: either this sees that the poll has ended, or `end_poll` sees `woken_in_poll`.
+        // Ordered with `end_poll`: either this sees that the poll has ended, or `end_poll` sees
+        // `woken_in_poll`.
         self.woken.store(true, Ordering::SeqCst);
         self.woken_in_poll.store(true, Ordering::SeqCst);
         if !self.is_polled.load(Ordering::SeqCst) {
@@ -75,8 +76,8 @@ impl RunningRoot {
     }
 
     /// Marks the end of a poll of the executor. The executor is woken when something inside the
-    /// function can continue, and at once if something was woken during its poll. Code that must not
-    /// be polled for a while, because its run is suspended, does not keep it awake.
+    /// function can continue, and at once if something was woken during its poll. Code that must
+    /// not be polled for a while, because its run is suspended, does not keep it awake.
     pub(super) fn end_poll(&self, context: &Context<'_>) {
         self.wake.executor.register(context.waker());
         self.wake.is_polled.store(false, Ordering::SeqCst);

@@ -1,4 +1,5 @@
-//! The state that the handles of one execution share: the run's constants, and access to its driver.
+//! The state that the handles of one execution share: the run's constants, and access to its
+//! driver.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

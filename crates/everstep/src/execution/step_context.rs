@@ -1,4 +1,5 @@
-//! The context of a step for its work and its undo, with the signal of cancellation and the payload of the undo.
+//! The context of a step for its work and its undo, with the signal of cancellation and the payload
+//! of the undo.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,22 +50,24 @@ impl StepContext {
         self.cancellation.until_set().await;
     }
 
-    /// Returns the key that all attempts of this step share and no other step has, for services that deduplicate.
+    /// Returns the key that all attempts of this step share and no other step has, for services
+    /// that deduplicate.
     #[must_use]
     pub fn idempotency_key(&self) -> String {
         idempotency_key(&self.of.run, self.of.keys_of, &self.location)
     }
 
-    /// Returns the span of this attempt in the run's trace, for the `traceparent` header of requests. It does not change after
-    /// a restart or on another node.
+    /// Returns the span of this attempt in the run's trace, for the `traceparent` header of
+    /// requests. It does not change after a restart or on another node.
     #[must_use]
     pub fn traceparent(&self) -> Option<TraceParent> {
         let run = self.of.trace?.of(&self.of.run);
         Some(run.attempt(&self.location, self.attempt))
     }
 
-    /// Registers a payload for the undo, as soon as there is something to undo. It is recorded with the result or the failure of
-    /// the attempt. A failed step with a payload is undone too if its undo was set by
+    /// Registers a payload for the undo, as soon as there is something to undo. It is recorded with
+    /// the result or the failure of the attempt. A failed step with a payload is undone too if its
+    /// undo was set by
     /// [`Step::undo_with`](crate::operation::Step::undo_with). A later call replaces an earlier one.
     pub fn undo_with<P: Serialize + ?Sized>(&self, payload: &P) -> Result<()> {
         let describe = || format!("the undo payload of step `{}`", self.name);
@@ -73,7 +76,8 @@ impl StepContext {
     }
 }
 
-/// Signals the cancellation of a run to the work of its steps. Set once, when the execution has folded it.
+/// Signals the cancellation of a run to the work of its steps. Set once, when the execution has
+/// folded it.
 #[derive(Debug, Default)]
 pub(super) struct Cancellation {
     is_set: AtomicBool,
@@ -102,7 +106,8 @@ impl Cancellation {
     }
 }
 
-/// The payload that an attempt registered for the undo. Clones share it. The slot of a step without an undo stores nothing.
+/// The payload that an attempt registered for the undo. Clones share it. The slot of a step without
+/// an undo stores nothing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UndoSlot(Option<Arc<Mutex<Option<Payload>>>>);
 

@@ -1,5 +1,5 @@
-//! The undos that workflow code supplied for the steps and children it called. They are kept as long as
-//! the execution, or the iteration of the loop that called the step.
+//! The undos that workflow code supplied for the steps and children it called. They are kept as
+//! long as the execution, or the iteration of the loop that called the step.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;

@@ -34,8 +34,9 @@ impl<W> Ctx<W> {
     }
 }
 
-/// A child. Its output is the result of the child; if the child fails, the error has the code `child_failed` and the child's
-/// own failure as its cause. `Form` selects the output: [`Required`], [`Optional`] or [`Detached`].
+/// A child. Its output is the result of the child; if the child fails, the error has the code
+/// `child_failed` and the child's own failure as its cause. `Form` selects the output:
+/// [`Required`], [`Optional`] or [`Detached`].
 #[must_use = "a child is not started until it is awaited"]
 pub struct Child<T, Form = Required> {
     handle: Handle,
@@ -71,15 +72,16 @@ impl<T> Child<T> {
         }
     }
 
-    /// Sets the id of the child. An existing run of the same workflow with this id is awaited and left unchanged; a run of
-    /// another workflow is an error. The default follows from the parent and the location, so no crash starts a child twice.
+    /// Sets the id of the child. An existing run of the same workflow with this id is awaited and
+    /// left unchanged; a run of another workflow is an error. The default follows from the parent
+    /// and the location, so no crash starts a child twice.
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
         self
     }
 
-    /// Sets the name of the child's location. The default is the name of its workflow, so it is counted together with other
-    /// children of that workflow.
+    /// Sets the name of the child's location. The default is the name of its workflow, so it is
+    /// counted together with other children of that workflow.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
@@ -91,14 +93,16 @@ impl<T> Child<T> {
         self
     }
 
-    /// Sets what happens to the child when the code stops waiting for it: when this run ends first or is cancelled, when the
-    /// timeout passes, when the operation is dropped. The default is to cancel it.
+    /// Sets what happens to the child when the code stops waiting for it: when this run ends first
+    /// or is cancelled, when the timeout passes, when the operation is dropped. The default is to
+    /// cancel it.
     pub fn on_parent_close(mut self, on_close: ParentClose) -> Self {
         self.on_close = on_close;
         self
     }
 
-    /// Stops waiting after this time. The deadline is fixed by the first call and survives restarts.
+    /// Stops waiting after this time. The deadline is fixed by the first call and survives
+    /// restarts.
     pub fn timeout(mut self, timeout: Duration) -> Child<T, Optional> {
         self.timeout = Some(whole_millis(timeout));
         self.into_form()
@@ -106,8 +110,9 @@ impl<T> Child<T> {
 
     undo_options! {
         "a step of this workflow",
-        /// Sets the undo of the child, which runs when this run rolls back after the child has completed. A child that failed
-        /// or was cancelled has undone its own steps. The undo receives the result of the child and owns what it captures.
+        /// Sets the undo of the child, which runs when this run rolls back after the child has
+        /// completed. A child that failed or was cancelled has undone its own steps. The undo
+        /// receives the result of the child and owns what it captures.
         ///
         /// ```
         /// # use everstep::{Ctx, Error, Payload, Result};
@@ -120,8 +125,8 @@ impl<T> Child<T> {
         /// # async fn call_back(_: Payload) -> Result<()> { Ok(()) }
         /// ```
         undo,
-        /// Sets the undo of the child. It receives an [`Undo`](super::Undo): the result of the child, its run, and why this
-        /// run rolls back.
+        /// Sets the undo of the child. It receives an [`Undo`](super::Undo): the result of the
+        /// child, its run, and why this run rolls back.
         undo_with
     }
 
@@ -174,7 +179,8 @@ impl<T, Form> Child<T, Form> {
         })
     }
 
-    /// Registers the undo. Its retry policy and timeout are those of this workflow's steps, unless set.
+    /// Registers the undo. Its retry policy and timeout are those of this workflow's steps, unless
+    /// set.
     fn give_undo(&mut self) {
         let (Some(op), Some(mut undo)) = (self.handle.op(), self.undo.take()) else {
             return;

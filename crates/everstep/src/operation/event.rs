@@ -17,8 +17,8 @@ use crate::error::{Error, Result, decode, undecodable};
 use crate::options::whole_millis;
 
 impl<W> Ctx<W> {
-    /// Waits for an event. Events that arrive early are kept, and consumed in the order of their arrival. An event that the
-    /// workflow does not accept does not compile; see [`Accepts`].
+    /// Waits for an event. Events that arrive early are kept, and consumed in the order of their
+    /// arrival. An event that the workflow does not accept does not compile; see [`Accepts`].
     #[track_caller]
     pub fn event<E: Event>(&self) -> EventWait<E>
     where
@@ -55,8 +55,8 @@ impl<W> Ctx<W> {
     /// }
     /// ```
     ///
-    /// An [`interface!`](crate::interface) is a set of any number of events, with a named variant for each:
-    /// `ctx.any_event::<Decisions>()`.
+    /// An [`interface!`](crate::interface) is a set of any number of events, with a named variant
+    /// for each: `ctx.any_event::<Decisions>()`.
     #[track_caller]
     pub fn any_event<S: EventSet<W>>(&self) -> EventWait<S::Taken> {
         let decode = |taken: &EventTaken| {
@@ -67,8 +67,8 @@ impl<W> Ctx<W> {
         EventWait::new(self, Names::Typed(S::NAMES), decode, CallSite::caller())
     }
 
-    /// Waits for an event whose name is known only at run time. Only a workflow that accepts every event can do that: its
-    /// interface is [`AnyEvent`](crate::AnyEvent).
+    /// Waits for an event whose name is known only at run time. Only a workflow that accepts every
+    /// event can do that: its interface is [`AnyEvent`](crate::AnyEvent).
     #[track_caller]
     pub fn event_by_name(&self, name: impl Into<String>) -> EventWait<Payload>
     where
@@ -83,7 +83,8 @@ impl<W> Ctx<W> {
         )
     }
 
-    /// Waits for the first of several events whose names are known only at run time. The output is its name and payload.
+    /// Waits for the first of several events whose names are known only at run time. The output is
+    /// its name and payload.
     #[track_caller]
     pub fn any_event_by_name<N: Into<String>>(
         &self,
@@ -97,7 +98,8 @@ impl<W> Ctx<W> {
         EventWait::new(self, names, named, CallSite::caller())
     }
 
-    /// Waits until at least one event has arrived and takes up to `max` of them, in the order of their arrival.
+    /// Waits until at least one event has arrived and takes up to `max` of them, in the order of
+    /// their arrival.
     #[track_caller]
     pub fn events<E: Event>(&self, max: u32) -> EventWait<E, Batch>
     where
@@ -129,7 +131,8 @@ impl<W> Ctx<W> {
         attempt
     }
 
-    /// Replies to an event whose sender waits, as [`Request`] shows. If the sender does not wait, this has no effect.
+    /// Replies to an event whose sender waits, as [`Request`] shows. If the sender does not wait,
+    /// this has no effect.
     ///
     /// # Errors
     /// If the event was answered before, or the reply cannot be encoded as JSON.
@@ -221,8 +224,8 @@ impl<T, Form> EventWait<T, Form> {
         wait.into_form(decode)
     }
 
-    /// Sets the name of the location of this wait. The default consists of the names of the events, so it is counted together
-    /// with other waits for them.
+    /// Sets the name of the location of this wait. The default consists of the names of the events,
+    /// so it is counted together with other waits for them.
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.wait.id = Some(id.into());
         self

@@ -1,4 +1,5 @@
-//! The part that all operations share: an operation is called once, resolved once, and reported as dropped.
+//! The part that all operations share: an operation is called once, resolved once, and reported as
+//! dropped.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};

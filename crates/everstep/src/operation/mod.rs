@@ -1,7 +1,8 @@
-//! The operations of [`crate::Ctx`] as futures that are configured like builders and awaited directly.
+//! The operations of [`crate::Ctx`] as futures that are configured like builders and awaited
+//! directly.
 //!
-//! An operation is called when it is first polled, stays pending until its record is durable, and is reported as dropped if
-//! the code drops it before that.
+//! An operation is called when it is first polled, stays pending until its record is durable, and
+//! is reported as dropped if the code drops it before that.
 
 mod branches;
 mod child;

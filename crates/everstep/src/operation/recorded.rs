@@ -5,7 +5,8 @@ use serde::de::DeserializeOwned;
 
 /// A result that can be recorded: any type that implements `Serialize` and `Deserialize`.
 ///
-/// Code that never names its result does not compile. A loop that never breaks needs the type of what it would break with:
+/// Code that never names its result does not compile. A loop that never breaks needs the type of
+/// what it would break with:
 ///
 /// ```
 /// # use std::ops::ControlFlow;

@@ -11,8 +11,8 @@ use crate::ctx::Ctx;
 use crate::error::Result;
 
 impl<W> Ctx<W> {
-    /// Marks an operation that was removed from the code. Older runs skip its records, once it has ended or at once if it has
-    /// not; new runs record the mark and continue.
+    /// Marks an operation that was removed from the code. Older runs skip its records, once it has
+    /// ended or at once if it has not; new runs record the mark and continue.
     ///
     /// ```
     /// # use everstep::{Ctx, Error, Result};

@@ -18,11 +18,12 @@ use crate::ctx::Ctx;
 use crate::error::{Error, Result, decode, encode};
 
 impl<W> Ctx<W> {
-    /// Repeats a body. The body receives its own handle and the state, and either continues with the next state or ends the loop
-    /// with a result. Both are durable: after a crash in iteration `k` the loop continues in iteration `k`.
+    /// Repeats a body. The body receives its own handle and the state, and either continues with
+    /// the next state or ends the loop with a result. Both are durable: after a crash in iteration
+    /// `k` the loop continues in iteration `k`.
     ///
-    /// The journal keeps only the last iterations, so a loop may run for years. See [`Repeat::keep`]. A loop that never breaks
-    /// names the type of its result; see [`Recorded`].
+    /// The journal keeps only the last iterations, so a loop may run for years. See
+    /// [`Repeat::keep`]. A loop that never breaks names the type of its result; see [`Recorded`].
     ///
     /// ```
     /// # use std::ops::ControlFlow;
@@ -124,8 +125,8 @@ impl<W, S, F, Fut> Repeat<W, S, F, Fut> {
         }
     }
 
-    /// Sets how many ended iterations stay in the journal. The default is 10. Older ones are dropped, up to this number at a
-    /// time, unless one of their steps may still have to be undone.
+    /// Sets how many ended iterations stay in the journal. The default is 10. Older ones are
+    /// dropped, up to this number at a time, unless one of their steps may still have to be undone.
     pub fn keep(mut self, iterations: u32) -> Self {
         self.keep = iterations;
         self

@@ -12,8 +12,8 @@ use crate::ctx::Ctx;
 use crate::error::{Error, Result};
 
 impl<W> Ctx<W> {
-    /// Undoes all completed steps and children that have an undo, the latest first, and then continues. If an undo fails for
-    /// good, the rest is not undone, and this is an error.
+    /// Undoes all completed steps and children that have an undo, the latest first, and then
+    /// continues. If an undo fails for good, the rest is not undone, and this is an error.
     #[track_caller]
     pub fn rollback(&self) -> Rollback {
         let message = "the workflow asked to roll back";

@@ -17,8 +17,9 @@ use crate::error::{Error, Result, decode};
 use crate::options::whole_millis;
 
 impl<W> Ctx<W> {
-    /// Makes an rpc and waits for the answer. Clients see the rpc as soon as it is made, with the JSON schema of the answer. An
-    /// rpc that is not in the interface of the workflow does not compile; see [`Asks`].
+    /// Makes an rpc and waits for the answer. Clients see the rpc as soon as it is made, with the
+    /// JSON schema of the answer. An rpc that is not in the interface of the workflow does not
+    /// compile; see [`Asks`].
     #[track_caller]
     pub fn rpc<R: Rpc>(&self, rpc: R) -> RpcCall<R>
     where

@@ -1,4 +1,5 @@
-//! Steps: work with a recorded result. It is polled inside the workflow's own future, so it may borrow.
+//! Steps: work with a recorded result. It is polled inside the workflow's own future, so it may
+//! borrow.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -24,7 +25,8 @@ use crate::options::{Options, Retry, invalid, whole_millis};
 impl<W> Ctx<W> {
     /// Executes work and records its result once. The work is retried according to its options.
     ///
-    /// Work may borrow. In `tokio::join!` and the like, wrap a step whose work borrows in an `async` block:
+    /// Work may borrow. In `tokio::join!` and the like, wrap a step whose work borrows in an
+    /// `async` block:
     ///
     /// ```
     /// # use everstep::{Ctx, Result, Workflows};
@@ -41,8 +43,8 @@ impl<W> Ctx<W> {
     /// });
     /// ```
     ///
-    /// Without the blocks the compiler does not accept the function, because it cannot compare the lifetimes ("one type is more
-    /// general than the other"):
+    /// Without the blocks the compiler does not accept the function, because it cannot compare the
+    /// lifetimes ("one type is more general than the other"):
     ///
     /// ```compile_fail,E0308
     /// # use everstep::{Ctx, Result, Workflows};
@@ -159,24 +161,28 @@ impl<F, Fut, T> Step<F, Fut, T> {
         self
     }
 
-    /// Makes the start of each attempt durable before it runs, so that no other node executes it concurrently.
+    /// Makes the start of each attempt durable before it runs, so that no other node executes it
+    /// concurrently.
     pub fn fenced(mut self) -> Self {
         self.fenced = true;
         self
     }
 
-    /// Lets the result take effect at once and become durable with the run's next commit, which saves a commit. After a crash
-    /// in between the step runs again, so its work must be repeatable.
+    /// Lets the result take effect at once and become durable with the run's next commit, which
+    /// saves a commit. After a crash in between the step runs again, so its work must be
+    /// repeatable.
     pub fn ephemeral(mut self) -> Self {
         self.ephemeral = true;
         self
     }
 
-    /// Makes the step the point of no return: once it has completed, only undos marked as internal run. The record of its
-    /// result says so, so nothing can come between the two, unlike [`Ctx::no_return`] after the step.
+    /// Makes the step the point of no return: once it has completed, only undos marked as internal
+    /// run. The record of its result says so, so nothing can come between the two, unlike
+    /// [`Ctx::no_return`] after the step.
     ///
-    /// A cancellation, a deadline and a forced failure of the run wait for an attempt that has begun, also if its process
-    /// dies: then the next process repeats the attempt first. The start of each attempt is therefore durable, as with
+    /// A cancellation, a deadline and a forced failure of the run wait for an attempt that has
+    /// begun, also if its process dies: then the next process repeats the attempt first. The start
+    /// of each attempt is therefore durable, as with
     /// [`Self::fenced`].
     pub fn no_return(mut self) -> Self {
         self.no_return = true;
@@ -191,8 +197,8 @@ impl<F, Fut, T> Step<F, Fut, T> {
 
     undo_options! {
         "the step",
-        /// Sets the undo of the step, which runs when the run rolls back. The undo receives the result of the step and owns
-        /// what it captures.
+        /// Sets the undo of the step, which runs when the run rolls back. The undo receives the
+        /// result of the step and owns what it captures.
         ///
         /// ```
         /// # use everstep::{AnyEvent, Ctx, Error, Result};
@@ -210,8 +216,9 @@ impl<F, Fut, T> Step<F, Fut, T> {
         /// }
         /// ```
         undo,
-        /// Sets the undo of the step. It receives an [`Undo`](super::Undo): the result, the registered payload, why the run
-        /// rolls back, and the context of the step. It also runs for a step that failed after it had registered a payload.
+        /// Sets the undo of the step. It receives an [`Undo`](super::Undo): the result, the
+        /// registered payload, why the run rolls back, and the context of the step. It also runs
+        /// for a step that failed after it had registered a payload.
         undo_with
     }
 

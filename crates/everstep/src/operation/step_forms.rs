@@ -15,7 +15,8 @@ use crate::error::{Error, Result};
 use crate::execution::StepContext;
 
 impl<W> Ctx<W> {
-    /// Executes a step that returns its failure as data: `Ok(Err(failure))` if it has failed for good.
+    /// Executes a step that returns its failure as data: `Ok(Err(failure))` if it has failed for
+    /// good.
     #[track_caller]
     pub fn try_step<F, Fut, T, E>(
         &self,
@@ -72,7 +73,8 @@ where
 pub struct BestEffort<F, Fut, T>(Step<F, Fut, T>);
 
 impl<F, Fut, T> Step<F, Fut, T> {
-    /// Prevents a failure of the step from failing the workflow: the output is `None` if the step has failed for good.
+    /// Prevents a failure of the step from failing the workflow: the output is `None` if the step
+    /// has failed for good.
     pub fn best_effort(mut self) -> BestEffort<F, Fut, T> {
         self.best_effort = true;
         BestEffort(self)

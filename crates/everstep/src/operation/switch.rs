@@ -1,4 +1,5 @@
-//! Switches: one of several branches, chosen by a value. The choice is recorded before the branch runs, and is final.
+//! Switches: one of several branches, chosen by a value. The choice is recorded before the branch
+//! runs, and is final.
 
 use std::fmt::Display;
 use std::future::Future;
@@ -54,8 +55,9 @@ pub struct Switch<'a, W, V, T> {
 impl<W, V, T> Unpin for Switch<'_, W, V, T> {}
 
 impl<W> Ctx<W> {
-    /// Runs the branch of the first case that fits a value. The choice is recorded before the branch runs, so the run keeps it
-    /// even if the code chooses another case later. The branch receives the value.
+    /// Runs the branch of the first case that fits a value. The choice is recorded before the
+    /// branch runs, so the run keeps it even if the code chooses another case later. The branch
+    /// receives the value.
     ///
     /// ```
     /// # use everstep::{Ctx, Error, Result};
@@ -93,8 +95,8 @@ impl<W> Ctx<W> {
 }
 
 impl<'a, W, V: Serialize, T> Switch<'a, W, V, T> {
-    /// Adds the branch for a value, which is compared as JSON. Its name is the text of the value: a string without quotes,
-    /// other values as JSON. If that is no valid name, use [`Switch::when`].
+    /// Adds the branch for a value, which is compared as JSON. Its name is the text of the value: a
+    /// string without quotes, other values as JSON. If that is no valid name, use [`Switch::when`].
     pub fn case<F, Fut>(mut self, value: impl Serialize, run: F) -> Self
     where
         F: FnOnce(Ctx<W>, V) -> Fut + Send + 'a,
@@ -116,8 +118,8 @@ impl<'a, W, V: Serialize, T> Switch<'a, W, V, T> {
         }
     }
 
-    /// Adds a named branch for the values that fulfil a condition. Like all code of a workflow, the condition depends only on
-    /// the value and on what is recorded.
+    /// Adds a named branch for the values that fulfil a condition. Like all code of a workflow, the
+    /// condition depends only on the value and on what is recorded.
     pub fn when<F, Fut>(
         self,
         name: &str,

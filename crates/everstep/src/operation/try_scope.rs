@@ -9,8 +9,8 @@ use crate::ctx::Ctx;
 use crate::error::{Error, Result};
 
 impl<W> Ctx<W> {
-    /// Runs a part of the workflow in its own scope and returns its failure as data: `Ok(Err(error))`. [`Error::origin`] is the
-    /// operation that failed.
+    /// Runs a part of the workflow in its own scope and returns its failure as data:
+    /// `Ok(Err(error))`. [`Error::origin`] is the operation that failed.
     ///
     /// Errors that roll the run back, and the cancellation of the run, pass through.
     ///

@@ -18,7 +18,8 @@ use crate::options::{Retry, invalid, whole_millis};
 pub struct Undo<T> {
     /// The result of the step or child. `None` if a step failed after it had registered a payload.
     pub output: Option<T>,
-    /// The payload that the step registered with [`StepContext::undo_with`]; see [`Self::payload_as`].
+    /// The payload that the step registered with [`StepContext::undo_with`]; see
+    /// [`Self::payload_as`].
     pub payload: Option<Payload>,
     /// Why the run rolls back.
     pub failure: Failure,
@@ -26,7 +27,8 @@ pub struct Undo<T> {
     pub attempt: u32,
     /// The run of the child, if a child is undone.
     pub child: Option<RunId>,
-    /// The context of the step, with its idempotency key; for a child its name and location, and a unique key.
+    /// The context of the step, with its idempotency key; for a child its name and location, and a
+    /// unique key.
     pub context: StepContext,
 }
 

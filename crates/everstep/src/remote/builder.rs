@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use everstep_engine::{Runtime, Settings, TokioRuntime};
 use everstep_model::ErrorCode;
-use everstep_protocol::{PROTOCOL_VERSION, Secret};
 use everstep_protocol::client::{Connection, InvalidUrl, Transport};
 use everstep_protocol::worker::{RegisterRequest, SLOTS_MAX};
+use everstep_protocol::{PROTOCOL_VERSION, Secret};
 
 use super::convert;
 use super::requests::HttpPort;
@@ -124,7 +124,8 @@ impl WorkerBuilder {
         self
     }
 
-    /// Limits the runs that are executed concurrently, not counting runs that wait. The default is 1,000.
+    /// Limits the runs that are executed concurrently, not counting runs that wait. The default is
+    /// 1,000.
     pub fn slots(mut self, slots: u32) -> Self {
         self.slots = slots;
         self
@@ -136,7 +137,8 @@ impl WorkerBuilder {
         self
     }
 
-    /// Sets the settings of execution: development mode, flushing, the grace period. Other settings have no effect.
+    /// Sets the settings of execution: development mode, flushing, the grace period. Other settings
+    /// have no effect.
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
         self
@@ -192,7 +194,8 @@ impl std::fmt::Debug for WorkerBuilder {
     }
 }
 
-/// Returns the name of the program and the id of the process, which distinguish workers on one machine.
+/// Returns the name of the program and the id of the process, which distinguish workers on one
+/// machine.
 fn process_name() -> String {
     let program = std::env::current_exe().ok();
     let program = program.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));

@@ -1,4 +1,5 @@
-//! The main task of a session: claims runs, executes them, and releases them when the worker leaves.
+//! The main task of a session: claims runs, executes them, and releases them when the worker
+//! leaves.
 
 use std::sync::Arc;
 
@@ -31,8 +32,8 @@ pub(super) async fn run(session: &Arc<Session>) {
     session.end();
 }
 
-/// Sends a heartbeat when there was no response for half the session's time to live. A claim may take longer than that,
-/// because its response is large or because it was lost.
+/// Sends a heartbeat when there was no response for half the session's time to live. A claim may
+/// take longer than that, because its response is large or because it was lost.
 async fn keep_alive(session: Arc<Session>) {
     let interval = session.time_to_live / 2;
     while !session.is_over() {

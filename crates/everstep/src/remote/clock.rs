@@ -1,7 +1,8 @@
-//! The server's clock on a worker: the time of the last response, and the time that has passed since.
+//! The server's clock on a worker: the time of the last response, and the time that has passed
+//! since.
 //!
-//! Records carry the engine's time, and timers are counted from it. The wall clock of a worker may be wrong or be changed,
-//! so the time between two responses is measured by a monotonic clock.
+//! Records carry the engine's time, and timers are counted from it. The wall clock of a worker may
+//! be wrong or be changed, so the time between two responses is measured by a monotonic clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,7 +1,8 @@
 //! The messages of an executor on a worker, in the order in which the server sent them.
 //!
-//! Responses to appends and notifications arrive by different requests, so one may overtake the other. A notification has the
-//! number of appends that were answered before it, and is held back until the executor has those answers.
+//! Responses to appends and notifications arrive by different requests, so one may overtake the
+//! other. A notification has the number of appends that were answered before it, and is held back
+//! until the executor has those answers.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,7 +1,9 @@
 //! Workers and clients of a server in another process.
 //!
-//! - Workers: `worker.rs` opens one session after another, `claiming.rs` runs a session (`session.rs`). `seat.rs` connects an executor to its session: `inbox.rs` delivers messages to it, and
-//!   its appends are queued in `outgoing.rs` and sent by `sending.rs`. `clock.rs` is the server's clock.
+//! - Workers: `worker.rs` opens one session after another, `claiming.rs` runs a session
+//!   (`session.rs`). `seat.rs` connects an executor to its session: `inbox.rs` delivers messages to
+//!   it, and its appends are queued in `outgoing.rs` and sent by `sending.rs`. `clock.rs` is the
+//!   server's clock.
 //! - Clients: `requests/` implements all requests with the HTTP API.
 //! - `builder.rs` configures both.
 

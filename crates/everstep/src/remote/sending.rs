@@ -1,7 +1,7 @@
 //! A task that sends appends of executors, many in one request.
 //!
-//! A request without a response is sent again unchanged: the server knows each append by its number,
-//! so that it takes effect once.
+//! A request without a response is sent again unchanged: the server knows each append by its
+//! number, so that it takes effect once.
 
 use std::sync::Arc;
 

@@ -19,8 +19,8 @@ use super::inbox::Inbox;
 use super::outgoing::Outgoing;
 use super::setup::Setup;
 
-/// How much longer a claim may take than the server holds it. Long journals take a while to arrive; heartbeats keep the
-/// session alive meanwhile.
+/// How much longer a claim may take than the server holds it. Long journals take a while to arrive;
+/// heartbeats keep the session alive meanwhile.
 const CLAIM_MARGIN: Duration = Duration::from_secs(10);
 /// Timeout of all other requests.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
@@ -123,8 +123,8 @@ impl Session {
         }
     }
 
-    /// Posts a request that the session depends on. An error ends the session: the server releases its runs when it expires,
-    /// and the worker registers again.
+    /// Posts a request that the session depends on. An error ends the session: the server releases
+    /// its runs when it expires, and the worker registers again.
     pub(super) async fn call_or_end<T: DeserializeOwned>(
         &self,
         verb: &str,

@@ -1,4 +1,5 @@
-//! A worker: registers with a server, executes the runs it is assigned, and registers again when the connection is lost.
+//! A worker: registers with a server, executes the runs it is assigned, and registers again when
+//! the connection is lost.
 
 use std::sync::Arc;
 
@@ -9,8 +10,8 @@ use super::claiming;
 use super::session::Session;
 use super::setup::{Setup, until};
 
-/// Executes workflows for a server in another process. It runs until it is shut down and reconnects when the connection is
-/// lost.
+/// Executes workflows for a server in another process. It runs until it is shut down and reconnects
+/// when the connection is lost.
 ///
 /// ```no_run
 /// # use everstep::{Ctx, Result, Worker, Workflows};

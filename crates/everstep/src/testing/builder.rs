@@ -121,15 +121,16 @@ impl TestEngineBuilder {
         self
     }
 
-    /// Sets how much virtual time [`reach`](super::TestEngine::reach) and [`answer_next`](super::TestEngine::answer_next) let
-    /// pass before they fail. The default is ten seconds.
+    /// Sets how much virtual time [`reach`](super::TestEngine::reach) and
+    /// [`answer_next`](super::TestEngine::answer_next) let pass before they fail. The default is
+    /// ten seconds.
     pub fn reach_limit(mut self, limit: Duration) -> Self {
         self.reach_limit = limit;
         self
     }
 
-    /// Sets how much virtual time a test waits for the end of a run (`wait`, `wait_json`) before it fails with the reason why
-    /// the run does not end. The default is three years.
+    /// Sets how much virtual time a test waits for the end of a run (`wait`, `wait_json`) before it
+    /// fails with the reason why the run does not end. The default is three years.
     pub fn wait_limit(mut self, limit: Duration) -> Self {
         self.wait_limit = limit;
         self

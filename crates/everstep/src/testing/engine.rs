@@ -22,7 +22,8 @@ use crate::workflow::Workflows;
 
 /// The shortest interval at which the state of a run is read while a test waits for it.
 const CHECK_INTERVAL: Duration = Duration::from_millis(1);
-/// The interval is this part of the time that the test has waited, so that long waits need few reads.
+/// The interval is this part of the time that the test has waited, so that long waits need few
+/// reads.
 const CHECKS_PER_WAIT: u32 = 10_000;
 
 impl TestEngineBuilder {
@@ -152,7 +153,8 @@ impl TestEngine {
         *self = Self::open(setup, runtime, store).await;
     }
 
-    /// Waits until the run has this status. Time passes meanwhile: ten virtual seconds at most, or as much as
+    /// Waits until the run has this status. Time passes meanwhile: ten virtual seconds at most, or
+    /// as much as
     /// [`TestEngineBuilder::reach_limit`] sets.
     ///
     /// # Panics
@@ -197,8 +199,8 @@ impl TestEngine {
     /// ```
     ///
     /// # Panics
-    /// If the run does not make the rpc within ten virtual seconds (or [`TestEngineBuilder::reach_limit`]), or refuses the
-    /// answer.
+    /// If the run does not make the rpc within ten virtual seconds (or
+    /// [`TestEngineBuilder::reach_limit`]), or refuses the answer.
     pub async fn answer_next<R: Rpc>(&self, run: &RunHandle, answer: &R::Answer)
     where
         R::Answer: Serialize,

@@ -1,4 +1,5 @@
-//! Testing workflows: on a virtual clock, with mocked steps, crashes on demand, and recorded journals.
+//! Testing workflows: on a virtual clock, with mocked steps, crashes on demand, and recorded
+//! journals.
 //!
 //! [`virtual_time`] runs a test whose clock moves only when everything waits, so a 30-day sleep
 //! takes no time. Inside it, a [`TestEngine`] runs workflows like a real engine.

@@ -1,5 +1,5 @@
-//! The store of one test process. It can be unplugged, so that the calls of a crashed process fail. An observer sees each
-//! commit and can let the process crash before or after it.
+//! The store of one test process. It can be unplugged, so that the calls of a crashed process fail.
+//! An observer sees each commit and can let the process crash before or after it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

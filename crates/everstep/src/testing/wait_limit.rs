@@ -1,5 +1,5 @@
-//! Limits how long a test waits for the end of a run. The virtual clock jumps from timer to timer, so without a limit a test
-//! would wait forever for a run that never ends.
+//! Limits how long a test waits for the end of a run. The virtual clock jumps from timer to timer,
+//! so without a limit a test would wait forever for a run that never ends.
 
 use std::sync::Arc;
 use std::time::Duration;

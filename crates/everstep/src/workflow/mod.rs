@@ -1,5 +1,5 @@
-//! Workflows and their registration: the trait, the list that engines and workers are given, and the
-//! registry that executes their runs in this process.
+//! Workflows and their registration: the trait, the list that engines and workers are given, and
+//! the registry that executes their runs in this process.
 
 mod definition;
 mod registry;

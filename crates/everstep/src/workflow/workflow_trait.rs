@@ -12,10 +12,11 @@ use crate::declaration::{Accepts, AcceptsAny, Asks, Declared, Event, Interface, 
 use crate::error::Result;
 use crate::options::Options;
 
-/// A workflow. The type holds what its steps need (clients, settings); the state of a run is in its journal.
+/// A workflow. The type holds what its steps need (clients, settings); the state of a run is in its
+/// journal.
 ///
-/// `run` must be deterministic: no clocks, no randomness, no I/O outside steps. [`Ctx`] provides time and randomness that
-/// replay.
+/// `run` must be deterministic: no clocks, no randomness, no I/O outside steps. [`Ctx`] provides
+/// time and randomness that replay.
 pub trait Workflow: Send + Sync + Sized + 'static {
     /// The name of the workflow. It is permanent: it connects runs to their code.
     const NAME: &'static str;
@@ -29,8 +30,8 @@ pub trait Workflow: Send + Sync + Sized + 'static {
     #[allow(missing_docs, reason = "the name explains it")]
     type Output: Serialize + DeserializeOwned + JsonSchema + Send + 'static;
 
-    /// The events that the workflow accepts and the rpcs that it makes, declared by [`interface!`](crate::interface). `()`
-    /// means none, [`AnyEvent`](crate::AnyEvent) all.
+    /// The events that the workflow accepts and the rpcs that it makes, declared by
+    /// [`interface!`](crate::interface). `()` means none, [`AnyEvent`](crate::AnyEvent) all.
     type Interface: Interface;
 
     /// Returns the defaults of this workflow's steps and runs.

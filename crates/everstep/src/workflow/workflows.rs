@@ -78,9 +78,9 @@ impl Workflows {
         self
     }
 
-    /// Adds a plain async function as a workflow. The parameter of its [`Ctx`] is its interface: `Ctx` alone accepts no events
-    /// and makes no rpcs, `Ctx<Payments>` those of [`interface!`](crate::interface) `Payments`, and
-    /// `Ctx<`[`AnyEvent`](crate::AnyEvent)`>` all.
+    /// Adds a plain async function as a workflow. The parameter of its [`Ctx`] is its interface:
+    /// `Ctx` alone accepts no events and makes no rpcs, `Ctx<Payments>` those of
+    /// [`interface!`](crate::interface) `Payments`, and `Ctx<`[`AnyEvent`](crate::AnyEvent)`>` all.
     pub fn function<F, C, I, O, Fut>(self, name: &str, function: F) -> Self
     where
         F: Fn(Ctx<C>, I) -> Fut + Send + Sync + 'static,
@@ -135,7 +135,8 @@ impl Workflows {
         self.definitions.into_iter().flatten()
     }
 
-    /// Checks that the workflows can be executed together, and adds these defaults to their options.
+    /// Checks that the workflows can be executed together, and adds these defaults to their
+    /// options.
     pub(crate) fn check(
         self,
         defaults: Options,

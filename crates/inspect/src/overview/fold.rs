@@ -1,4 +1,5 @@
-//! The state of an overview, and the dispatch of each kind of record. Each group of kinds has a file of its own.
+//! The state of an overview, and the dispatch of each kind of record. Each group of kinds has a
+//! file of its own.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -15,8 +16,8 @@ use super::views::{
 use everstep_machine::{PassingSteps, UndoFold};
 
 /// The state of a run.
-// Large type: users read it as one flat record, and it has one method for each kind of record, in a file
-// for each group of kinds.
+// Large type: users read it as one flat record, and it has one method for each kind of record, in a
+// file for each group of kinds.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[allow(missing_docs, reason = "most fields are explained by their names")]
 pub struct Overview {

@@ -87,8 +87,8 @@ impl Overview {
         self.ending.get_or_insert(ending);
     }
 
-    /// Closes every open operation of a run that is about to end, unless a step is passing the point
-    /// of no return. Steps in flight still finish.
+    /// Closes every open operation of a run that is about to end, unless a step is passing the
+    /// point of no return. Steps in flight still finish.
     pub(super) fn end_operations(&mut self) {
         if self.ending.is_some() && !self.ends_operations && !self.passing.is_any() {
             self.ends_operations = true;

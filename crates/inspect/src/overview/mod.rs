@@ -1,7 +1,7 @@
 //! What a run is doing, folded from its journal alone, without the workflow's code.
 //!
-//! The fold is total: every sequence of records has a meaning. If two records compete, the first wins, and records after
-//! the end of the run change nothing.
+//! The fold is total: every sequence of records has a meaning. If two records compete, the first
+//! wins, and records after the end of the run change nothing.
 
 mod fold;
 mod lifecycle;

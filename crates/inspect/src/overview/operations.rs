@@ -7,9 +7,9 @@ use everstep_model::{Location, RecordNumber, RecordRange, StepStatus};
 use super::fold::{Kind, Overview, Seen, Stamp};
 
 impl Overview {
-    /// Registers an operation that is not a step. Returns whether it is open: it is not open already, and
-    /// the end of the run has not resolved its operations. A later pass of the function may open an
-    /// operation again that was dropped in an earlier one.
+    /// Registers an operation that is not a step. Returns whether it is open: it is not open
+    /// already, and the end of the run has not resolved its operations. A later pass of the
+    /// function may open an operation again that was dropped in an earlier one.
     pub(super) fn opens(&mut self, at: Stamp, location: &Location) -> bool {
         if let Some(seen) = self.seen.get(location)
             && (seen.kind != Kind::Other || self.is_open(location))
@@ -70,8 +70,8 @@ impl Overview {
         self.seen.len()
     }
 
-    /// Forgets operations that are over, so that following a run takes memory only for what is open. The
-    /// status and what is open do not depend on them; `steps` does.
+    /// Forgets operations that are over, so that following a run takes memory only for what is
+    /// open. The status and what is open do not depend on them; `steps` does.
     pub fn forget_ended_operations(&mut self) {
         let steps = self.steps.iter().filter(|step| step.is_open());
         let open = steps.map(|step| step.location.clone());

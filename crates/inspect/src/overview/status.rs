@@ -93,8 +93,8 @@ impl Overview {
         (!self.sleeps.is_empty()).then_some(RunStatus::Sleeping)
     }
 
-    /// Returns the number of the first record about an operation. Steps are in the order of their first
-    /// records.
+    /// Returns the number of the first record about an operation. Steps are in the order of their
+    /// first records.
     #[must_use]
     pub fn first_record(&self, location: &Location) -> Option<RecordNumber> {
         self.seen.get(location).map(|seen| seen.first)

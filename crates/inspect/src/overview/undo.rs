@@ -28,7 +28,8 @@ impl Overview {
         }
     }
 
-    /// Takes in a failed attempt. If there is no further one, the record that ends the run reports the failed rollback.
+    /// Takes in a failed attempt. If there is no further one, the record that ends the run reports
+    /// the failed rollback.
     pub(super) fn undo_failed(&mut self, record: &UndoFailed) {
         let is_over = self.is_undone(&record.location, record.run.clone());
         self.rollback = Some(match record.retry_at {
@@ -42,8 +43,8 @@ impl Overview {
         });
     }
 
-    /// Begins the next attempt. A timer does not name the child it is for, so the due time decides whether it is for this
-    /// undo.
+    /// Begins the next attempt. A timer does not name the child it is for, so the due time decides
+    /// whether it is for this undo.
     pub(super) fn undo_retry_due(&mut self, at: Stamp, location: &Location, due: Timestamp) {
         if let Some(RollbackView::Retrying {
             step,

@@ -114,7 +114,8 @@ impl Statuses<'_> {
         undo
     }
 
-    /// Returns the status of an operation without a recorded end: it is open, or its scope was left.
+    /// Returns the status of an operation without a recorded end: it is open, or its scope was
+    /// left.
     fn open_status(&self, location: &Location) -> NodeStatus {
         if self.overview.is_open(location) {
             NodeStatus::Waiting

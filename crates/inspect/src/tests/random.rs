@@ -1,4 +1,5 @@
-//! Random journals of every kind of record. They use few locations and numbers, so that records interact.
+//! Random journals of every kind of record. They use few locations and numbers, so that records
+//! interact.
 
 use std::sync::LazyLock;
 

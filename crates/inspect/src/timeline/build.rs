@@ -8,7 +8,8 @@ use super::gaps::{Gap, Gaps};
 use super::line::Line;
 use super::sensitive::SensitiveSteps;
 
-/// The kind of a line for records that compaction dropped. All other kinds are type names of records.
+/// The kind of a line for records that compaction dropped. All other kinds are type names of
+/// records.
 const DROPPED: &str = "records_dropped";
 
 /// Returns the timeline of a journal, or of a part of it: one line per record, in order.

@@ -9,10 +9,12 @@ pub(super) trait Describe {
     fn describe(&self, elapsed: Elapsed) -> Description<'_>;
 }
 
-/// The parts of a line that its record determines. Payloads of sensitive steps are included; the timeline removes them.
+/// The parts of a line that its record determines. Payloads of sensitive steps are included; the
+/// timeline removes them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Description<'a> {
-    /// What happened, in plain English on one line and without payloads. Parts that are not known are left out.
+    /// What happened, in plain English on one line and without payloads. Parts that are not known
+    /// are left out.
     pub(super) sentence: String,
     pub(super) by: Option<&'a str>,
     pub(super) outcome: Option<Outcome>,

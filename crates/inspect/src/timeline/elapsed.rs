@@ -1,4 +1,5 @@
-//! Measures durations: remembers when each operation began, and computes how long it took when a record ends it.
+//! Measures durations: remembers when each operation began, and computes how long it took when a
+//! record ends it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -190,7 +191,8 @@ impl Stopwatch {
         self.operations.remove(&(at?.clone(), operation))
     }
 
-    /// Begins the iterations around a location. No record marks the start of a loop, so its first iteration counts from the first record inside it.
+    /// Begins the iterations around a location. No record marks the start of a loop, so its first
+    /// iteration counts from the first record inside it.
     fn enter_iterations(&mut self, location: &Location, now: Timestamp) {
         let path = location.scope.segments();
         for (index, segment) in path.iter().enumerate() {

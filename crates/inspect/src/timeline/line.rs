@@ -1,5 +1,5 @@
-//! One line of a timeline, for people (`Display`) and for programs (one line of JSON). The JSON has the
-//! fields of [`Line`] in their order, without those that have no value.
+//! One line of a timeline, for people (`Display`) and for programs (one line of JSON). The JSON has
+//! the fields of [`Line`] in their order, without those that have no value.
 
 #![allow(
     missing_docs,

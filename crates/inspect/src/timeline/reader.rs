@@ -1,6 +1,6 @@
 //! Reads a timeline in pages. What a page must know about earlier records is in the position of the
-//! reader, which can be stored as text, so that the cost of a page does not depend on its place in the
-//! journal.
+//! reader, which can be stored as text, so that the cost of a page does not depend on its place in
+//! the journal.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use super::build::{Before, lines};
 use super::elapsed::{Operation, Stopwatch};
 use super::line::Line;
 
-/// The maximum length of the text of a position in bytes. If more operations are in flight than fit,
-/// their lines have no duration.
+/// The maximum length of the text of a position in bytes. If more operations are in flight than
+/// fit, their lines have no duration.
 const TEXT_BYTES_MAX: usize = 4_096;
 
 /// A position in a journal, from which its timeline continues.

@@ -8,7 +8,8 @@ use everstep_model::{Body, Entry, Location};
 pub(super) struct SensitiveSteps(BTreeSet<Location>);
 
 impl SensitiveSteps {
-    /// Reads the whole journal first, because an operator may set the result of a step before a record marks it as sensitive.
+    /// Reads the whole journal first, because an operator may set the result of a step before a
+    /// record marks it as sensitive.
     pub(super) fn of(entries: &[Entry]) -> Self {
         let mut sensitive = BTreeSet::new();
         for entry in entries {

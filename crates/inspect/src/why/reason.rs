@@ -82,7 +82,8 @@ pub enum Reason {
         attempt: u32,
         /// The start of the attempt, if known.
         since: Option<Timestamp>,
-        /// The attempt has run for more than a minute ([`LONG_ATTEMPT`]), and the step has no timeout.
+        /// The attempt has run for more than a minute ([`LONG_ATTEMPT`]), and the step has no
+        /// timeout.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         lacks_timeout: bool,
     },

@@ -55,8 +55,8 @@ pub(super) fn last_whole(journal: &[Entry], mut cut: usize) -> usize {
     }
 }
 
-/// Returns an earlier position at which the journal is complete, if it is not complete at `cut` because the
-/// loop may have continued there with a dropped iteration.
+/// Returns an earlier position at which the journal is complete, if it is not complete at `cut`
+/// because the loop may have continued there with a dropped iteration.
 fn whole_without(
     journal: &[Entry],
     cut: usize,

@@ -63,8 +63,8 @@ pub(super) fn copy(kept: Vec<Kept>, origin: CopyOrigin, plan: &ForkPlan) -> Vec<
     records.collect()
 }
 
-/// Turns `created` into that of the copy, which has no idempotency key and no parent. Its deadline is
-/// as far away as the original's was.
+/// Turns `created` into that of the copy, which has no idempotency key and no parent. Its deadline
+/// is as far away as the original's was.
 fn adopt(created: &mut Created, from: ForkedFrom, plan: &ForkPlan) {
     created.idempotency_key = None;
     created.parent = None;
@@ -130,7 +130,8 @@ fn disown(body: &mut Body, disowned: &BTreeSet<Subject>) {
     }
 }
 
-/// Returns the steps with a result and all children, except those that the original has begun to undo.
+/// Returns the steps with a result and all children, except those that the original has begun to
+/// undo.
 fn owned_by_original(kept: &[Kept]) -> BTreeSet<Subject> {
     let bodies = || kept.iter().map(|kept| &kept.record.body);
     let undone: BTreeSet<Subject> = bodies().filter_map(Subject::of).collect();

@@ -36,8 +36,8 @@ struct Origin {
     sent: Option<RecordNumber>,
 }
 
-/// Adds later events to the records of a copy, and removes events that its code sends again. The last
-/// record of each loop names the iterations that the copy does not repeat.
+/// Adds later events to the records of a copy, and removes events that its code sends again. The
+/// last record of each loop names the iterations that the copy does not repeat.
 pub(super) fn keep(journal: &[Entry], later: LaterEvents, plan: &ForkPlan, kept: &mut Vec<Kept>) {
     let numbers: BTreeSet<RecordNumber> = kept.iter().filter_map(|kept| kept.number).collect();
     let own = sent_to_itself(journal, &plan.source);
@@ -65,8 +65,8 @@ pub(super) fn keep(journal: &[Entry], later: LaterEvents, plan: &ForkPlan, kept:
     rename(kept, &own, plan);
 }
 
-/// Gives the events of the run to itself the dedup ids that they would have if the copy had sent them. Other
-/// events lose theirs.
+/// Gives the events of the run to itself the dedup ids that they would have if the copy had sent
+/// them. Other events lose theirs.
 fn rename(kept: &mut [Kept], own: &BTreeMap<RecordNumber, Origin>, plan: &ForkPlan) {
     let (run, generation) = &plan.target;
     for Kept { number, record } in kept {

@@ -12,7 +12,8 @@ enum Attempt {
     Retrying(Option<Timestamp>),
 }
 
-/// The steps of a run that has not ended whose latest attempt has begun, or is due, and has no result.
+/// The steps of a run that has not ended whose latest attempt has begun, or is due, and has no
+/// result.
 pub(super) struct RunningSteps<'a>(BTreeMap<&'a Location, Attempt>);
 
 impl<'a> RunningSteps<'a> {

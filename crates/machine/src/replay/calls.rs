@@ -64,7 +64,8 @@ impl Replay {
         self.removals.call(called?, kind, others, context)
     }
 
-    /// Advances a loop after an iteration, with the state of the next one or the result of the loop.
+    /// Advances a loop after an iteration, with the state of the next one or the result of the
+    /// loop.
     pub fn advance_loop(
         &mut self,
         end: IterationEnd<'_>,

@@ -1,7 +1,7 @@
 //! Children that the run starts and may wait for.
 //!
-//! One record starts a child and one ends it; the engine does the rest. A run that stops waiting for
-//! a child records `step_abandoned` once, and the commit of that record applies the child's
+//! One record starts a child and one ends it; the engine does the rest. A run that stops waiting
+//! for a child records `step_abandoned` once, and the commit of that record applies the child's
 //! parent-close policy.
 
 use std::time::Duration;

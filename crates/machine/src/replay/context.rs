@@ -71,8 +71,8 @@ impl Context {
     }
 
     /// Opens an operation that resolves without being executed: an earlier pass has its result, or
-    /// the run is being cancelled. Otherwise returns what earlier passes left of it. `Err(None)` means
-    /// that the code must not continue.
+    /// the run is being cancelled. Otherwise returns what earlier passes left of it. `Err(None)`
+    /// means that the code must not continue.
     #[inline]
     pub(super) fn open_decided(
         &mut self,

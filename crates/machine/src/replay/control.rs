@@ -1,10 +1,10 @@
 //! Requests of operators to a running execution: pause, cancel, and end an operation.
 //!
 //! Each request is a record, so its position in the journal decides what it affects. A pause stops
-//! the fold; records that arrive meanwhile keep their order. A cancellation resolves open operations
-//! in the order of their calls. Steps in flight end first, because their results are needed to undo
-//! them. While a step that is the point of no return is in flight, requests to end the run wait
-//! (`held.rs`).
+//! the fold; records that arrive meanwhile keep their order. A cancellation resolves open
+//! operations in the order of their calls. Steps in flight end first, because their results are
+//! needed to undo them. While a step that is the point of no return is in flight, requests to end
+//! the run wait (`held.rs`).
 
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,8 @@
 //! Ephemeral steps: their results take effect at once and become durable with the next commit.
 //!
-//! The record of such a result follows later in the journal than the moment at which it took effect,
-//! so it stores that moment. A hot run applies the result at its current position; a replay applies
-//! it at the stored moment.
+//! The record of such a result follows later in the journal than the moment at which it took
+//! effect, so it stores that moment. A hot run applies the result at its current position; a replay
+//! applies it at the stored moment.
 
 use std::collections::VecDeque;
 
@@ -25,8 +25,8 @@ struct EarlyResult {
 pub(super) struct EarlyResults(VecDeque<EarlyResult>);
 
 impl EarlyResults {
-    /// Notes a result that this execution produced, or that the journal contains. A result that took
-    /// effect already is ignored later, because its operation is closed.
+    /// Notes a result that this execution produced, or that the journal contains. A result that
+    /// took effect already is ignored later, because its operation is closed.
     pub(super) fn note(&mut self, completed: &StepCompleted) {
         if let Some(at) = &completed.early {
             self.0.push_back(EarlyResult {

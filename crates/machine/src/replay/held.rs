@@ -6,8 +6,8 @@ use everstep_model::Entry;
 use super::context::Context;
 use super::divergence::Halt;
 
-/// Returns whether a step is passing the point of no return. Its effect may have happened, so nothing
-/// may be undone before its end is known.
+/// Returns whether a step is passing the point of no return. Its effect may have happened, so
+/// nothing may be undone before its end is known.
 pub(super) fn is_passing(cx: &Context) -> bool {
     let mut steps = cx.operations.steps();
     cx.state.is_running() && steps.any(|(_, _, step)| step.has_unknown_outcome())
@@ -22,8 +22,8 @@ pub(super) fn take_request(cx: &mut Context) -> Option<Entry> {
     cx.state.held.pop_front()
 }
 
-/// Halts the run because its code used something that is not durable. The halt waits for a step that
-/// is passing the point of no return, so that its attempt is not lost and repeated.
+/// Halts the run because its code used something that is not durable. The halt waits for a step
+/// that is passing the point of no return, so that its attempt is not lost and repeated.
 pub(super) fn halt_not_durable(why: String, cx: &mut Context) {
     let halt = Halt::NotDurable(why);
     match is_passing(cx) {

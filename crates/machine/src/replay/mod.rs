@@ -1,9 +1,9 @@
 //! The executor's fold: it leads workflow code through its journal record by record.
 //!
-//! The executor adds records with [`Replay::extend`], and [`Replay::turn`] returns what to do: start
-//! the code, resolve one operation and poll once, or wait for more. Code that is polled calls operations
-//! (`call.rs`), which become the script (`script`): new lines are written, recorded ones are
-//! compared. The executor folds its own records from the journal like all others, so a run that
+//! The executor adds records with [`Replay::extend`], and [`Replay::turn`] returns what to do:
+//! start the code, resolve one operation and poll once, or wait for more. Code that is polled calls
+//! operations (`call.rs`), which become the script (`script`): new lines are written, recorded ones
+//! are compared. The executor folds its own records from the journal like all others, so a run that
 //! stays in memory and one that is rebuilt from its journal behave in the same way.
 //!
 //! [`Replay`] composes the parts (`execution.rs`). Each part owns its state and implements its own

@@ -73,7 +73,8 @@ pub enum Resolution {
     Answer(Option<Payload>),
     /// The winner of a race is durable.
     Won,
-    /// A loop continues with a later iteration, because those before it are no longer in the journal.
+    /// A loop continues with a later iteration, because those before it are no longer in the
+    /// journal.
     Iteration(u64, Payload),
     /// The code may continue behind an operation that was removed from it.
     Removed,

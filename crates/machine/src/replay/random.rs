@@ -32,8 +32,8 @@ fn number(Seed(seed): Seed, scope: &Scope, draw: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Returns FNV-1a of the scope's path; 0 for the root. Every release and every language computes the
-/// same.
+/// Returns FNV-1a of the scope's path; 0 for the root. Every release and every language computes
+/// the same.
 fn hash(scope: &Scope) -> u64 {
     if *scope == Scope::ROOT {
         return 0;

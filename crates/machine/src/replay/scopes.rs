@@ -1,5 +1,5 @@
-//! Counters of each scope: operations called by name, steps, versions of changes, and random numbers
-//! drawn.
+//! Counters of each scope: operations called by name, steps, versions of changes, and random
+//! numbers drawn.
 //!
 //! They are dropped when the code leaves the scope, so that endless loops need constant memory.
 

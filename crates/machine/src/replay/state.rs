@@ -1,4 +1,5 @@
-//! The state of an execution as a whole: its phase, pause, cancellation, and why it cannot continue.
+//! The state of an execution as a whole: its phase, pause, cancellation, and why it cannot
+//! continue.
 
 use std::collections::VecDeque;
 

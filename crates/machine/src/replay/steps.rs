@@ -78,8 +78,8 @@ fn new_step(options: StepOptions, highest: u32, next_start: NextStart) -> StepOp
 }
 
 impl Replay {
-    /// Begins an attempt of a step if it is due and everything known is folded. The attempt begins at
-    /// the time of the poll; an announced attempt begins when its start is durable.
+    /// Begins an attempt of a step if it is due and everything known is folded. The attempt begins
+    /// at the time of the poll; an announced attempt begins when its start is durable.
     pub fn begin_attempt(&mut self, op: OpId) -> Option<StepStart> {
         if !self.attempts.may_begin() || !self.status().may_begin() {
             return None;

@@ -127,8 +127,8 @@ impl Replay {
         None
     }
 
-    /// Resolves another operation before the code is polled, if the next record does. Only a planted
-    /// bug uses this.
+    /// Resolves another operation before the code is polled, if the next record does. Only a
+    /// planted bug uses this.
     #[cfg(feature = "planted-bugs")]
     #[doc(hidden)]
     pub fn resolve_another(&mut self) -> Option<(OpId, Resolution)> {

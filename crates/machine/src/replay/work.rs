@@ -61,15 +61,16 @@ impl Replay {
             context.state.phase = Phase::Returned;
         }
         self.code.check_return(context);
-        // Only records that this execution knows count, because the code returned without the others.
+        // Only records that this execution knows count, because the code returned without the
+        // others.
         if let Err(mut divergence) = context.script.check_end() {
             divergence.detail = error.map(|error| format!("it failed before: {error}"));
             context.state.halt(Halt::Diverged(divergence));
         }
     }
 
-    /// Halts the run because its code used something that is not durable. Code that has ended cannot
-    /// halt the run.
+    /// Halts the run because its code used something that is not durable. Code that has ended
+    /// cannot halt the run.
     pub fn halt_not_durable(&mut self, why: String) {
         if self.context.state.is_running() {
             held::halt_not_durable(why, &mut self.context);

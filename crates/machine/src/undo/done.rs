@@ -24,7 +24,8 @@ pub(crate) enum Progress {
     Failed(Box<Failure>),
 }
 
-/// A step or child that is not undone, and that completed or failed after it registered a payload for its undo.
+/// A step or child that is not undone, and that completed or failed after it registered a payload
+/// for its undo.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Done {
     pub(crate) what: Subject,
@@ -74,8 +75,8 @@ pub(crate) struct DoneList {
     by_subject: BTreeMap<Subject, Order>,
 }
 
-/// Lists with the same entries in the same order are equal. Their internal positions depend on what was
-/// removed before.
+/// Lists with the same entries in the same order are equal. Their internal positions depend on what
+/// was removed before.
 impl PartialEq for DoneList {
     fn eq(&self, other: &Self) -> bool {
         self.iter().eq(other.iter())

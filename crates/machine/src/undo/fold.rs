@@ -1,7 +1,7 @@
 //! The fold: what can be undone, in the order in which it was done, and whether the run rolls back.
 //!
-//! It is a function of the records alone, so it includes results of earlier passes of the function, late results of
-//! operations that the code abandoned, and rollbacks that another process began.
+//! It is a function of the records alone, so it includes results of earlier passes of the function,
+//! late results of operations that the code abandoned, and rollbacks that another process began.
 
 use std::collections::BTreeMap;
 
@@ -23,8 +23,8 @@ pub struct UndoFold {
     /// What is done and not undone, the latest last.
     pub(crate) done: DoneList,
     undone: FxHashSet<Subject>,
-    /// What may have to be undone, by scope: everything in `done`, and children that have not ended, because they
-    /// may complete even if the run no longer waits for them.
+    /// What may have to be undone, by scope: everything in `done`, and children that have not
+    /// ended, because they may complete even if the run no longer waits for them.
     live: BTreeMap<Scope, FxHashSet<Subject>>,
     /// Whether an undo ever began or was skipped.
     pub(crate) has_begun: bool,
@@ -67,14 +67,14 @@ impl UndoFold {
             Body::UndoStarted(_) => true,
             Body::UndoFailed(record) => record.retry_at.is_some(),
             Body::UndoCompleted(_) | Body::UndoSkipped(_) => !self.done.is_empty(),
-            // Code may leave a rollback without writing anything, because it waits for something it called
-            // before. The run then counts as rolling back until nothing is left to undo.
+            // Code may leave a rollback without writing anything, because it waits for something it
+            // called before. The run then counts as rolling back until nothing is left to undo.
             body => self.is_rolling_back && !body.goes_forward(),
         };
     }
 
-    /// Forgets the results and payloads that undos receive, and keeps none from now on. Readers that
-    /// run no undos do not need them.
+    /// Forgets the results and payloads that undos receive, and keeps none from now on. Readers
+    /// that run no undos do not need them.
     pub fn forget_arguments(&mut self) {
         if !std::mem::replace(&mut self.is_without_arguments, true) {
             for done in self.done.iter_mut() {
@@ -127,8 +127,8 @@ impl UndoFold {
         self.undone.contains(what)
     }
 
-    /// Adds a child. A later pass may start another child where an earlier pass abandoned one. That one may still
-    /// complete, so each of them is undone on its own.
+    /// Adds a child. A later pass may start another child where an earlier pass abandoned one. That
+    /// one may still complete, so each of them is undone on its own.
     fn child_started(&mut self, record: &ChildStarted) {
         let child = Subject::child(&record.location, &record.run);
         if record.undo.is_none() {

@@ -1,5 +1,5 @@
-//! Which steps and children are done and not undone, folded from the journal once for everything that
-//! depends on it: replay, pauses, copies and the readers.
+//! Which steps and children are done and not undone, folded from the journal once for everything
+//! that depends on it: replay, pauses, copies and the readers.
 
 mod done;
 mod fold;

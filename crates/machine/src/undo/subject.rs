@@ -1,5 +1,5 @@
-//! What an undo is for. A location does not identify a child, because a later pass of the function may start another child
-//! where an earlier pass abandoned its own.
+//! What an undo is for. A location does not identify a child, because a later pass of the function
+//! may start another child where an earlier pass abandoned its own.
 
 use everstep_model::{Body, Location, RunId};
 

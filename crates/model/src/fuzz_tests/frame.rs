@@ -8,8 +8,8 @@ fn decode(bytes: &Bytes) -> Result<Frame, DecodeError> {
     Frame::decode(bytes, &mut Interner::default())
 }
 
-/// A frame may be longer than necessary (long numbers, repeated names, fields of later releases). Encoding it again
-/// makes it shorter, and a further round trip does not change it.
+/// A frame may be longer than necessary (long numbers, repeated names, fields of later releases).
+/// Encoding it again makes it shorter, and a further round trip does not change it.
 #[test]
 fn decoded_frames_round_trip() {
     super::check("frame", |bytes| {

@@ -1,4 +1,5 @@
-//! Fuzz targets (`everstep-fuzz`), one file per decoder: arbitrary input is decoded or refused, and decoded values round-trip.
+//! Fuzz targets (`everstep-fuzz`), one file per decoder: arbitrary input is decoded or refused, and
+//! decoded values round-trip.
 
 mod duration;
 mod frame;

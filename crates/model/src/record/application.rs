@@ -18,7 +18,8 @@ pub enum RowOperation {
 }
 enum_codec!(RowOperation { Upsert = 0, Delete = 1 });
 
-/// Collections that applications cannot use, because views of a journal have rows of their own under these names.
+/// Collections that applications cannot use, because views of a journal have rows of their own
+/// under these names.
 pub const RESERVED_COLLECTIONS: [&str; 4] = ["workflow", "step", "rpc", "event"];
 
 records! {

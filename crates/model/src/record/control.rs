@@ -35,7 +35,8 @@ records! {
         #[serde(default)]
         pub abandoned: Vec<Location>,
     } + {
-        /// The generation in which the run continues, if it was terminated in order to be restarted.
+        /// The generation in which the run continues, if it was terminated in order to be
+        /// restarted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub next_generation: Option<Generation>,
     }

@@ -31,7 +31,8 @@ records! {
         pub batch: u32,
     }
 
-    /// The wait took these events. The order of the journal determines which; the record informs readers.
+    /// The wait took these events. The order of the journal determines which; the record informs
+    /// readers.
     pub struct WaitCompleted {
         #[serde(rename = "id")]
         pub location: Location,

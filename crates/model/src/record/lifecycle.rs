@@ -41,7 +41,8 @@ records! {
         /// The journal that this one was copied from.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub forked_from: Option<ForkedFrom>,
-        /// Replaces the seed in the identity of a copy, because a copy has the seed of its original.
+        /// Replaces the seed in the identity of a copy, because a copy has the seed of its
+        /// original.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub mark: Option<Seed>,
         /// The identity of the parent. `None` if an older release wrote the record.
@@ -50,7 +51,8 @@ records! {
         /// The span under which the run was started.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub trace: Option<TraceParent>,
-        /// Whether an earlier generation passed the point of no return, which a recovered run repeats.
+        /// Whether an earlier generation passed the point of no return, which a recovered run
+        /// repeats.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub no_return: bool,
     }
@@ -102,7 +104,8 @@ records! {
         /// The generation that was copied.
         pub generation: Generation,
         pub reason: ForkReason,
-        /// The generation of `run` whose idempotency keys the steps keep; `None` if they get new ones.
+        /// The generation of `run` whose idempotency keys the steps keep; `None` if they get new
+        /// ones.
         pub keys_of: Option<Generation>,
     } + {
         /// The operation before which the copy ends, if the request named one.

@@ -1,4 +1,5 @@
-//! Records: the items of a journal, one struct per kind, grouped by theme, and the table of all kinds.
+//! Records: the items of a journal, one struct per kind, grouped by theme, and the table of all
+//! kinds.
 
 #![allow(missing_docs, reason = "records are plain data")]
 
@@ -167,7 +168,8 @@ record_kinds! {
 }
 
 impl Body {
-    /// Returns whether the run passes its point of no return with this record. A skipped step does not count as done.
+    /// Returns whether the run passes its point of no return with this record. A skipped step does
+    /// not count as done.
     #[must_use]
     pub fn passes_no_return(&self) -> bool {
         match self {

@@ -32,11 +32,11 @@ records! {
         pub count: u32,
     }
 
-    /// A loop finished an iteration. A journal may have gaps only where the last of these records that
-    /// dropped something names them.
+    /// A loop finished an iteration. A journal may have gaps only where the last of these records
+    /// that dropped something names them.
     ///
-    /// The record belongs to the iteration that it begins and is dropped with it, so each one repeats
-    /// what readers must know about everything dropped before.
+    /// The record belongs to the iteration that it begins and is dropped with it, so each one
+    /// repeats what readers must know about everything dropped before.
     pub struct LoopAdvanced {
         #[serde(rename = "id")]
         pub location: Location,
@@ -71,13 +71,13 @@ records! {
         /// durable before.
         #[serde(default)]
         pub durable: bool,
-        /// The records before this one were folded when the code first called the loop, so all records
-        /// of the loop come later.
+        /// The records before this one were folded when the code first called the loop, so all
+        /// records of the loop come later.
         #[serde(default)]
         pub began: RecordNumber,
     } + {
-        /// The same numbers for open iterations of other loops. On replay, those that are still in the
-        /// journal resolve as many operations before this iteration begins.
+        /// The same numbers for open iterations of other loops. On replay, those that are still in
+        /// the journal resolve as many operations before this iteration begins.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub resolved_inside: Vec<ResolvedInside>,
         /// Whether undos began or were skipped in iterations that were dropped so far, in the whole

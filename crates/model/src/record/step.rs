@@ -29,8 +29,8 @@ records! {
         /// The run's time at that moment.
         pub now: Timestamp,
     } + {
-        /// The order among moments at the same position, counted from 0. A copy leaves records out, so
-        /// several moments of the original can share a position.
+        /// The order among moments at the same position, counted from 0. A copy leaves records out,
+        /// so several moments of the original can share a position.
         #[serde(default)]
         pub moment: u32,
     }
@@ -49,8 +49,8 @@ records! {
         /// Whether views must redact the result.
         pub sensitive: bool,
     } + {
-        /// Set if the result took effect before it was durable. Boxed because few results have it and
-        /// all are moved often.
+        /// Set if the result took effect before it was durable. Boxed because few results have it
+        /// and all are moved often.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub early: Option<Box<TookEffect>>,
         /// Whether the run passes its point of no return with this record.

@@ -1,5 +1,5 @@
-//! The macro behind the table of record kinds: it turns the rows in `mod.rs` into [`Body`](super::Body)
-//! and into every function that returns a property of the kind.
+//! The macro behind the table of record kinds: it turns the rows in `mod.rs` into
+//! [`Body`](super::Body) and into every function that returns a property of the kind.
 
 use super::ChildOutcome;
 use crate::payload::Payload;
@@ -47,17 +47,19 @@ impl Carried for ChildOutcome {
     }
 }
 
-/// Builds `Body` from rows. The columns are, in order: struct = tag, type name, [`Origin`](super::Origin),
+/// Builds `Body` from rows. The columns are, in order: struct = tag, type name,
+/// [`Origin`](super::Origin),
 /// [`Actor`](super::Actor), location, role in the script, direction, payload fields, fields that readers see, and
 /// `boxed` for structs that are large and rare.
 ///
 /// - location: `at` an operation, `maybe` at one, or about the whole `run`.
-/// - script: `scripted` records follow from the journal alone; `written` ones are scripted and complete
-///   as soon as they are written; of `first` only the first record of an operation is scripted; `free`
-///   records are results and inbox records.
-/// - direction: code that writes a `forward` record has left a rollback that it requested; `still` records prove nothing.
-/// - fields that readers see: an allow-list of wire names, so that a field added for the engine stays
-///   hidden until its row names it.
+/// - script: `scripted` records follow from the journal alone; `written` ones are scripted and
+///   complete as soon as they are written; of `first` only the first record of an operation is
+///   scripted; `free` records are results and inbox records.
+/// - direction: code that writes a `forward` record has left a rollback that it requested; `still`
+///   records prove nothing.
+/// - fields that readers see: an allow-list of wire names, so that a field added for the engine
+///   stays hidden until its row names it.
 ///
 /// The leading `($)` lets the macro define `match_record`, which needs a literal dollar sign.
 macro_rules! record_kinds {
@@ -65,8 +67,8 @@ macro_rules! record_kinds {
         $kind:ident = $tag:literal, $text:literal, $origin:ident, $actor:ident, $location:ident, $script:ident,
         $direction:ident, ($($payload:ident)*), [$($shown:ident)*] $(, $boxed:ident)?;
     )*) => {
-        /// The content of a record. Each variant carries one struct; large and rare structs are boxed, because every
-        /// step moves its records many times.
+        /// The content of a record. Each variant carries one struct; large and rare structs are
+        /// boxed, because every step moves its records many times.
         #[derive(Clone, Debug, PartialEq)]
         #[allow(missing_docs, reason = "each variant is named and documented by the struct it carries")]
         pub enum Body { $($kind(record_kinds!(@held $kind $($boxed)?)),)* }
@@ -105,7 +107,8 @@ macro_rules! record_kinds {
                 match self { $(Self::$kind(_r) => record_kinds!(@location $location _r),)* }
             }
 
-            /// Whether the record follows from the journal alone, so that every execution writes it at the same position.
+            /// Whether the record follows from the journal alone, so that every execution writes it
+            /// at the same position.
             #[must_use]
             pub fn is_scripted(&self) -> bool {
                 match self { $(Self::$kind(_r) => record_kinds!(@scripted $script _r),)* }
@@ -117,8 +120,8 @@ macro_rules! record_kinds {
                 match self { $(Self::$kind(_) => record_kinds!(@written $script),)* }
             }
 
-            /// Whether code that writes this record has left any rollback that it requested. Input from outside and
-            /// results of earlier calls prove nothing.
+            /// Whether code that writes this record has left any rollback that it requested. Input
+            /// from outside and results of earlier calls prove nothing.
             #[must_use]
             pub fn goes_forward(&self) -> bool {
                 match self { $(Self::$kind(_) => record_kinds!(@direction $direction),)* }
@@ -130,12 +133,14 @@ macro_rules! record_kinds {
                 both.into_iter().flatten()
             }
 
-            /// Replaces the user's values that the record carries by `null`, for readers that do not show them.
+            /// Replaces the user's values that the record carries by `null`, for readers that do
+            /// not show them.
             pub fn remove_payloads(&mut self) {
                 match self { $(Self::$kind(_r) => record_kinds!(@remove _r $($payload)*),)* }
             }
 
-            /// Returns the wire names of the fields that readers see, in the order in which they are shown.
+            /// Returns the wire names of the fields that readers see, in the order in which they
+            /// are shown.
             #[must_use]
             pub fn shown_fields(&self) -> &'static [&'static str] {
                 match self { $(Self::$kind(_) => &[$(stringify!($shown),)*],)* }
@@ -183,7 +188,8 @@ macro_rules! record_kinds {
             }
         })*
 
-        /// Evaluates an expression with the struct of a [`Body`], whatever its kind: `match_record!(body, r => r.describe())`.
+        /// Evaluates an expression with the struct of a [`Body`], whatever its kind:
+        /// `match_record!(body, r => r.describe())`.
         #[macro_export]
         macro_rules! match_record {
             ($dollar body:expr, $dollar record:ident => $dollar value:expr) => {

@@ -20,10 +20,12 @@ records! {
         /// Counted from 1.
         pub attempt: u32,
     } + {
-        /// The run, for a child. A location may have several children, one per pass of the function.
+        /// The run, for a child. A location may have several children, one per pass of the
+        /// function.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub run: Option<RunId>,
-        /// Whether the rollback that begins with this record ends the run, so that its final status is fixed.
+        /// Whether the rollback that begins with this record ends the run, so that its final status
+        /// is fixed.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub ends_run: bool,
     }
@@ -35,7 +37,8 @@ records! {
         /// The attempt that succeeded.
         pub attempt: u32,
     } + {
-        /// The run, for a child. A location may have several children, one per pass of the function.
+        /// The run, for a child. A location may have several children, one per pass of the
+        /// function.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub run: Option<RunId>,
     }
@@ -50,7 +53,8 @@ records! {
         /// The time of the next attempt, if there is one.
         pub retry_at: Option<Timestamp>,
     } + {
-        /// The run, for a child. A location may have several children, one per pass of the function.
+        /// The run, for a child. A location may have several children, one per pass of the
+        /// function.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub run: Option<RunId>,
     }
@@ -60,10 +64,12 @@ records! {
         #[serde(rename = "stepId")]
         pub location: Location,
     } + {
-        /// The run, for a child. A location may have several children, one per pass of the function.
+        /// The run, for a child. A location may have several children, one per pass of the
+        /// function.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub run: Option<RunId>,
-        /// Whether the rollback that begins with this record ends the run, so that its final status is fixed.
+        /// Whether the rollback that begins with this record ends the run, so that its final status
+        /// is fixed.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub ends_run: bool,
     }

@@ -24,8 +24,8 @@ pub struct CreateKey {
     /// How the paths of the streams that the key reaches begin.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub streams: Vec<String>,
-    /// Further workflows whose runs may be started, awaited and sent events by the runs that a worker
-    /// with this key executes. Allowed only with the scope `work`.
+    /// Further workflows whose runs may be started, awaited and sent events by the runs that a
+    /// worker with this key executes. Allowed only with the scope `work`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reaches: Vec<String>,
 }
@@ -65,8 +65,8 @@ pub struct KeyView {
     /// How the paths of the streams that the key reaches begin.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub streams: Vec<String>,
-    /// Further workflows whose runs may be started, awaited and sent events by the runs that a worker
-    /// with this key executes.
+    /// Further workflows whose runs may be started, awaited and sent events by the runs that a
+    /// worker with this key executes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reaches: Vec<String>,
     /// When the key was created.

@@ -16,8 +16,8 @@ everstep_model::words! {
         Start = "start",
         /// Send events, answer rpcs, create streams and append to them.
         Send = "send",
-        /// Control runs (pause, cancel, terminate, fork, edit, delete), delete streams, and subscribe
-        /// to them.
+        /// Control runs (pause, cancel, terminate, fork, edit, delete), delete streams, and
+        /// subscribe to them.
         Operate = "operate",
         /// Execute the workflows that the key names, as a worker.
         Work = "work",

@@ -23,8 +23,8 @@ pub struct MintToken {
     /// The events that the token allows to send.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<String>,
-    /// The person or program that gets the token. Journals record its actions under this name instead
-    /// of the name of the key.
+    /// The person or program that gets the token. Journals record its actions under this name
+    /// instead of the name of the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// Lifetime, such as `10m`; by default the maximum that the server allows.

@@ -171,7 +171,8 @@ fn explain(
     TransportError::Unreachable { address, detail }
 }
 
-/// Returns whether the server's own certificate is that of an authority. rustls has no variant for it.
+/// Returns whether the server's own certificate is that of an authority. rustls has no variant for
+/// it.
 fn is_authority(error: &rustls::CertificateError) -> bool {
     matches!(error, rustls::CertificateError::Other(other) if other.0.to_string() == "CaUsedAsEndEntity")
 }

@@ -74,8 +74,8 @@ pub struct RegisterAnswer {
     /// Maximum duration of a claim in milliseconds. A worker that does not claim sends a heartbeat
     /// at this interval.
     pub heartbeat_every: u64,
-    /// Whether the worker executes runs in development mode: each execution is replayed a second time,
-    /// and a run whose code behaves differently then is parked as `diverged`.
+    /// Whether the worker executes runs in development mode: each execution is replayed a second
+    /// time, and a run whose code behaves differently then is parked as `diverged`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub development: bool,
     /// The server's clock.

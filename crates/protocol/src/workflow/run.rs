@@ -40,7 +40,8 @@ pub struct RunView {
     /// The progress of the rollback, while the run rolls back.
     #[serde(default)]
     pub rollback: Option<RollbackView>,
-    /// When the run passed its point of no return. A rollback runs only internal undos from then on.
+    /// When the run passed its point of no return. A rollback runs only internal undos from then
+    /// on.
     #[serde(default)]
     pub no_return_at: Option<Timestamp>,
     /// The pass of the workflow function, from 1.

@@ -1,5 +1,5 @@
-//! A server with one workflow, on a directory, in memory, or on a temporary PostgreSQL database. The
-//! conformance suites and the guide of the HTTP API use it.
+//! A server with one workflow, on a directory, in memory, or on a temporary PostgreSQL database.
+//! The conformance suites and the guide of the HTTP API use it.
 //!
 //! ```text
 //! cargo run -p everstep-server --example server -- --port 4437 --data ./data

@@ -72,7 +72,8 @@ const STREAM: &str = "/v1/stream/{*path}";
 /// The id of the open rpc in the second generation of the run. Ids are deterministic.
 const OPEN_RPC: &str = "/workflows/order-7/rpc/rpc_b1b82cad6c9f17fb";
 
-/// What requests about several runs or streams show depends on limits, which `limited_keys.rs` tests.
+/// What requests about several runs or streams show depends on limits, which `limited_keys.rs`
+/// tests.
 const LISTERS: &[CallerKind] = &[READ, ADMIN, TENANT, OF_OTHER_WORKFLOW, OTHER_TENANT];
 
 /// Method, route, address, and the callers that are admitted.

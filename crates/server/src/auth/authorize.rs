@@ -41,7 +41,8 @@ pub(super) enum Demand {
     },
 }
 
-/// Returns what a request about a stream requires. `raw` is the undecoded path behind `/v1/stream/`.
+/// Returns what a request about a stream requires. `raw` is the undecoded path behind
+/// `/v1/stream/`.
 pub(super) fn of_stream(method: &Method, raw: &str, headers: &HeaderMap) -> Demand {
     // The handler rejects malformed paths; until then they require the highest scope.
     let highest = Demand::Scopes(&[Scope::Admin]);

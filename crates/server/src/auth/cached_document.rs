@@ -1,16 +1,17 @@
-//! A document of the store with a copy in memory. A copy serves requests for a short time, after which
-//! it is read again, because another node may have changed the document.
+//! A document of the store with a copy in memory. A copy serves requests for a short time, after
+//! which it is read again, because another node may have changed the document.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use everstep_engine::streams::{Document, StreamError, StreamPath, Streams};
 
-/// How old a copy is at most if a request uses it: how long this node may accept what another node has
-/// revoked.
+/// How old a copy is at most if a request uses it: how long this node may accept what another node
+/// has revoked.
 pub(super) const AGE_MAX: Duration = Duration::from_millis(500);
-/// How old a copy is at least if a request that it rejects causes a read: how long this node may reject
-/// what another node has created. Limits the reads that requests with guessed credentials cause.
+/// How old a copy is at least if a request that it rejects causes a read: how long this node may
+/// reject what another node has created. Limits the reads that requests with guessed credentials
+/// cause.
 pub(super) const AGE_MIN: Duration = Duration::from_millis(100);
 
 /// The content of a document.

@@ -12,8 +12,8 @@ use super::stream_token::StreamToken;
 
 /// The caller of a request: a name and rights. Handlers find it in the extensions of the request.
 ///
-/// An application that mounts the router behind its own authentication inserts a `Caller` itself. The
-/// router then requires no key.
+/// An application that mounts the router behind its own authentication inserts a `Caller` itself.
+/// The router then requires no key.
 #[derive(Clone, Debug)]
 pub struct Caller {
     name: Option<Arc<str>>,
@@ -61,8 +61,8 @@ impl Caller {
         Self::of(Some(name), grant)
     }
 
-    /// Limits the scopes to some workflows, runs and streams. A worker needs the workflows that it may
-    /// execute; `admin` cannot be limited.
+    /// Limits the scopes to some workflows, runs and streams. A worker needs the workflows that it
+    /// may execute; `admin` cannot be limited.
     #[must_use]
     pub fn limited_to(mut self, limits: Limits) -> Self {
         if let Grant::Scopes { limits: known, .. } = Arc::make_mut(&mut self.grant) {
@@ -189,8 +189,8 @@ impl Caller {
         self.has(Scope::Send) || token.is_some_and(|token| token.allows_answer(method))
     }
 
-    /// Returns a text that tells the caller from others: its token, its key, or its name. `None` for
-    /// callers without a name that may do everything.
+    /// Returns a text that tells the caller from others: its token, its key, or its name. `None`
+    /// for callers without a name that may do everything.
     pub(crate) fn identity(&self) -> Option<String> {
         let key = || self.key().or(self.name()).map(str::to_owned);
         self.token_text().or_else(key)

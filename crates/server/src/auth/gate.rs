@@ -25,8 +25,8 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Checks that the caller may call the handler, and puts the [`Caller`] into the extensions of the
-    /// request. Public routes have none. Returns the key or token whose end ends the request.
+    /// Checks that the caller may call the handler, and puts the [`Caller`] into the extensions of
+    /// the request. Public routes have none. Returns the key or token whose end ends the request.
     pub(crate) async fn admit(&self, request: &mut Request) -> Result<Option<Validity>, Failure> {
         let Some(caller) = self.check(request).await? else {
             return Ok(None);

@@ -52,7 +52,8 @@ impl Content for KeyDocument {
     }
 }
 
-/// The API keys of a store, and the secret that signs its tokens. Clones share the copies in memory.
+/// The API keys of a store, and the secret that signs its tokens. Clones share the copies in
+/// memory.
 #[derive(Clone)]
 pub struct Keys {
     streams: Streams,
@@ -133,7 +134,8 @@ impl Keys {
         Ok(found.filter(|key| key.has_secret(secret)))
     }
 
-    /// Returns the key with this id. Refreshes a copy that lacks it, unless the copy is very recent.
+    /// Returns the key with this id. Refreshes a copy that lacks it, unless the copy is very
+    /// recent.
     pub(super) async fn with_id(&self, id: &str) -> Result<Option<StoredKey>, StreamError> {
         for age_max in [AGE_MAX, AGE_MIN] {
             let document = self.keys.recent(age_max).await?;

@@ -8,11 +8,11 @@
 //!                 └─ validity    ends the response when the key or the token ends
 //! ```
 //!
-//! A caller has scopes (what it may do) and limits (`limits.rs`: what it may do it with), or a token
-//! that names both.
+//! A caller has scopes (what it may do) and limits (`limits.rs`: what it may do it with), or a
+//! token that names both.
 //!
-//! Access is denied by default: a route without a requirement does not compile, and a caller has only
-//! the rights that it was given.
+//! Access is denied by default: a route without a requirement does not compile, and a caller has
+//! only the rights that it was given.
 
 mod authorize;
 mod cached_document;

@@ -14,8 +14,8 @@ pub(crate) enum Requirement {
     /// Depends on the method and the path of a stream: a user's stream, a journal or a subscription
     /// (see `authorize.rs`).
     Stream,
-    /// The right to act on the run in the path parameter `id`: a key with the scopes of the action that
-    /// reaches the run, or a run token that allows it.
+    /// The right to act on the run in the path parameter `id`: a key with the scopes of the action
+    /// that reaches the run, or a run token that allows it.
     Run(RunAction),
 }
 

@@ -1,5 +1,5 @@
-//! Run tokens, for browsers: short-lived, signed, valid for one run from one generation on, one view,
-//! and the rpcs and events they name.
+//! Run tokens, for browsers: short-lived, signed, valid for one run from one generation on, one
+//! view, and the rpcs and events they name.
 
 use everstep_model::{Generation, RunId, StreamNumber, Timestamp};
 use everstep_protocol::access::View;
@@ -42,8 +42,8 @@ impl Token for RunToken {
 }
 
 impl RunToken {
-    /// Returns whether the token is for a run and a generation. A revived run begins another generation,
-    /// and the token follows.
+    /// Returns whether the token is for a run and a generation. A revived run begins another
+    /// generation, and the token follows.
     pub(super) fn is_for(&self, run: &RunId, generation: Generation) -> bool {
         self.run == *run && self.generation <= generation
     }

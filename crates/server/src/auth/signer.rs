@@ -1,5 +1,5 @@
-//! Signatures of tokens, and the secrets they need. A secret is kept in the store, so that all nodes
-//! share it. That of the tokens can be replaced, which ends all tokens.
+//! Signatures of tokens, and the secrets they need. A secret is kept in the store, so that all
+//! nodes share it. That of the tokens can be replaced, which ends all tokens.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -1,5 +1,5 @@
-//! Stream tokens, for browsers: short-lived, signed, valid for one stream of a user or for all whose
-//! paths begin alike, and for reading, appending or both.
+//! Stream tokens, for browsers: short-lived, signed, valid for one stream of a user or for all
+//! whose paths begin alike, and for reading, appending or both.
 
 use everstep_model::Timestamp;
 use everstep_protocol::access::StreamRight;

@@ -24,8 +24,8 @@ const HEAD_BYTES_MIN: usize = 8 * 1024;
 /// How an HTTP/2 connection begins, and no request of HTTP/1.1.
 const HTTP2_BEGINNING: &[u8] = b"PRI";
 
-/// The bytes of a response that the kernel buffers beyond those that it has sent. By default it buffers
-/// megabytes for each client that does not read.
+/// The bytes of a response that the kernel buffers beyond those that it has sent. By default it
+/// buffers megabytes for each client that does not read.
 #[cfg(target_os = "linux")]
 const UNSENT_BYTES_MAX: u32 = 64 * 1024;
 

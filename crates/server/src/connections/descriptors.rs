@@ -1,12 +1,12 @@
-//! File descriptors of the process: raises their limit, and keeps some free of connections. Without a
-//! free descriptor the store cannot write its tables.
+//! File descriptors of the process: raises their limit, and keeps some free of connections. Without
+//! a free descriptor the store cannot write its tables.
 
-/// The descriptors that connections leave free: for the files of the store, of which the embedded store
-/// keeps 256 open, for the database, and for calls of webhooks.
+/// The descriptors that connections leave free: for the files of the store, of which the embedded
+/// store keeps 256 open, for the database, and for calls of webhooks.
 const RESERVED: u64 = 384;
 
-/// Raises the limit of descriptors as far as the process may. Returns the maximum number of connections,
-/// which is lower than the configured one if the limit is low.
+/// Raises the limit of descriptors as far as the process may. Returns the maximum number of
+/// connections, which is lower than the configured one if the limit is low.
 pub(super) fn connections_max(configured: usize) -> usize {
     let Some(limit) = raise_limit() else {
         return configured;

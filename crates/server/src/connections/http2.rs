@@ -1,5 +1,6 @@
-//! HTTP/2 with limits. Browsers open only six HTTP/1.1 connections per server, so pages that follow more
-//! streams need it. hyper ends connections that reset too many requests or send too large heads.
+//! HTTP/2 with limits. Browsers open only six HTTP/1.1 connections per server, so pages that follow
+//! more streams need it. hyper ends connections that reset too many requests or send too large
+//! heads.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,8 +45,8 @@ pub(super) struct Limits {
     pub(super) stall_max: Duration,
 }
 
-/// Serves a connection until the client closes it, or `closing` completes and the requests in flight
-/// are answered.
+/// Serves a connection until the client closes it, or `closing` completes and the requests in
+/// flight are answered.
 pub(super) async fn exchange(
     socket: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     router: TowerToHyperService<Router>,

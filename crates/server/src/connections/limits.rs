@@ -8,8 +8,8 @@ use super::tls::Tls;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Connections {
-    /// The maximum number of connections. Further ones replace those of the caller that has the most,
-    /// first of callers without a key. The limit of file descriptors may lower it.
+    /// The maximum number of connections. Further ones replace those of the caller that has the
+    /// most, first of callers without a key. The limit of file descriptors may lower it.
     pub max: usize,
     /// How long the head of a request may take to arrive, and how long a connection may be idle.
     pub head_timeout: Duration,

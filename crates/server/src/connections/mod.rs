@@ -1,5 +1,5 @@
-//! Connections: accepts and limits them, and runs a router on them over HTTP/1.1 and HTTP/2, with or
-//! without TLS. Requests and their callers are not known here.
+//! Connections: accepts and limits them, and runs a router on them over HTTP/1.1 and HTTP/2, with
+//! or without TLS. Requests and their callers are not known here.
 
 mod closing;
 mod connection;

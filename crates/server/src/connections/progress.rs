@@ -1,5 +1,5 @@
-//! What is in flight on one HTTP/2 connection: how long it has been idle, and since when its client has
-//! not taken what a response offers. On HTTP/1.1 the socket shows both.
+//! What is in flight on one HTTP/2 connection: how long it has been idle, and since when its client
+//! has not taken what a response offers. On HTTP/1.1 the socket shows both.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -97,8 +97,8 @@ impl Drop for InFlight {
     }
 }
 
-/// The body of a response, in parts of limited size. What the client has not taken stays here, where
-/// it is counted.
+/// The body of a response, in parts of limited size. What the client has not taken stays here,
+/// where it is counted.
 pub(super) struct Watched {
     body: Body,
     /// The rest of the last part.

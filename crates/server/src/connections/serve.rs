@@ -18,8 +18,8 @@ use super::table::ConnectionTable;
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// Raises the limit of file descriptors of the process, and serves until `ended` completes. Then
-/// accepts no more connections, answers waiting requests at once, and lets responses in flight finish
-/// within the grace period.
+/// accepts no more connections, answers waiting requests at once, and lets responses in flight
+/// finish within the grace period.
 pub async fn serve(
     listener: TcpListener,
     router: Router,

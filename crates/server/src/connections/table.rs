@@ -1,8 +1,9 @@
 //! The open connections, and which of them is closed when there are too many.
 //!
-//! Connections are grouped: by the caller of their first request, or by address as long as no request
-//! had a valid key or token. One connection too many closes the oldest connection of the largest group. So no
-//! caller can keep others from connecting, and callers without a key close only each other's connections.
+//! Connections are grouped: by the caller of their first request, or by address as long as no
+//! request had a valid key or token. One connection too many closes the oldest connection of the
+//! largest group. So no caller can keep others from connecting, and callers without a key close
+//! only each other's connections.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
@@ -127,7 +128,8 @@ impl State {
         Some(member)
     }
 
-    /// Closes the oldest connection of the largest group among these. Returns `false` if there is none.
+    /// Closes the oldest connection of the largest group among these. Returns `false` if there is
+    /// none.
     fn evict(&mut self, is_candidate: impl Fn(&Group) -> bool) -> bool {
         let candidates = self.groups.iter().filter(|(group, _)| is_candidate(group));
         let largest = candidates.max_by_key(|(_, members)| members.len());

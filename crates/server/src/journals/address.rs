@@ -28,8 +28,8 @@ impl JournalAddress {
         Ok(Self { run, generation })
     }
 
-    /// Returns what the caller sees in the requested view, or in the one that it may have if none is
-    /// requested.
+    /// Returns what the caller sees in the requested view, or in the one that it may have if none
+    /// is requested.
     pub(super) fn audience(&self, caller: &Caller, query: &str) -> Result<Audience, Failure> {
         let view = self.view(caller, query)?;
         let token = caller.token().filter(|_| view == View::Client);

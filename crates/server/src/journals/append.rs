@@ -160,9 +160,9 @@ fn dedup_id(producer: &Producer, index: usize) -> String {
     format!("producer-{digest}")
 }
 
-/// Adds the headers of a closed stream to the error of a run, or a generation of it, that has ended.
-/// A producer also receives its own sequence: the reference client interprets a conflict without
-/// these headers as a gap at 0 and retries forever.
+/// Adds the headers of a closed stream to the error of a run, or a generation of it, that has
+/// ended. A producer also receives its own sequence: the reference client interprets a conflict
+/// without these headers as a gap at 0 and retries forever.
 fn with_end(failure: Failure, journal: &Journal, producer: Option<&Producer>) -> Failure {
     let ended = [ErrorCode::RunFinished, ErrorCode::StreamClosed];
     if failure.code().is_none_or(|code| !ended.contains(&code)) {

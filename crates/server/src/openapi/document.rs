@@ -65,8 +65,8 @@ fn generator(contract: Contract) -> SchemaGenerator {
         .into_generator()
 }
 
-/// Collects schemas while operations are described. Types of requests and of responses have separate
-/// generators, because fields with defaults are optional in requests only.
+/// Collects schemas while operations are described. Types of requests and of responses have
+/// separate generators, because fields with defaults are optional in requests only.
 struct Writer {
     requests: SchemaGenerator,
     responses: SchemaGenerator,

@@ -15,8 +15,8 @@ use crate::auth::Requirement;
 use crate::response::no_store;
 use crate::route::{Endpoint, Route, bind};
 
-/// The routes, and the last document with the path at which the router was mounted. Anyone may ask for
-/// it, so it is not generated for each request.
+/// The routes, and the last document with the path at which the router was mounted. Anyone may ask
+/// for it, so it is not generated for each request.
 struct Description {
     endpoints: Vec<Endpoint>,
     last: Mutex<Option<(String, Bytes)>>,

@@ -1,5 +1,5 @@
-//! Entity tags of reads, and cursors, which change over time and with every response, so that caches
-//! between server and client do not serve the same live response forever.
+//! Entity tags of reads, and cursors, which change over time and with every response, so that
+//! caches between server and client do not serve the same live response forever.
 
 use std::time::Duration;
 

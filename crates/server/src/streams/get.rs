@@ -19,7 +19,8 @@ use crate::stream_protocol as names;
 /// Messages never change, so responses can be cached; only more messages may follow.
 const CACHED: &str = "private, max-age=60, stale-while-revalidate=300";
 
-/// The approximate size of the response to a long-poll. Many wait at once and may be answered together.
+/// The approximate size of the response to a long-poll. Many wait at once and may be answered
+/// together.
 const LONG_POLL_BYTES: usize = 64 * 1024;
 
 /// Responses of journals must be revalidated, because the rights of a caller may change.

@@ -54,8 +54,8 @@ pub(crate) async fn post(
         .empty())
 }
 
-/// Adds the producer's own sequence to the error of a closed stream. The reference client interprets
-/// a conflict without these headers as a gap at 0 and retries forever.
+/// Adds the producer's own sequence to the error of a closed stream. The reference client
+/// interprets a conflict without these headers as a gap at 0 and retries forever.
 fn rejected(error: StreamError, seq: Option<u64>) -> Failure {
     let is_closed = matches!(error, StreamError::Closed { .. });
     let failure = Failure::from(error);

@@ -1,5 +1,5 @@
-//! Calls webhooks. Resolves the host, checks every address, and connects to a checked one. Follows no
-//! redirects, and limits time and response size.
+//! Calls webhooks. Resolves the host, checks every address, and connects to a checked one. Follows
+//! no redirects, and limits time and response size.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -53,8 +53,8 @@ async fn send(target: &Target, signature: &str, body: String) -> Result<WebhookR
     exchange(secured, request).await
 }
 
-/// Resolves the host. Fails if any of its addresses must not be called, because such a name cannot be
-/// trusted.
+/// Resolves the host. Fails if any of its addresses must not be called, because such a name cannot
+/// be trusted.
 async fn resolve(target: &Target) -> Result<SocketAddr, String> {
     let found = lookup_host((target.host.as_str(), target.port)).await;
     let addresses: Vec<SocketAddr> = found.map_err(text)?.collect();

@@ -27,8 +27,8 @@ impl Documents {
         Ok(Some((document, subscription)))
     }
 
-    /// Creates the document, or replaces the one that was read. Returns false if another node changed
-    /// it concurrently.
+    /// Creates the document, or replaces the one that was read. Returns false if another node
+    /// changed it concurrently.
     pub(super) async fn write(
         &self,
         read: Option<&Document>,

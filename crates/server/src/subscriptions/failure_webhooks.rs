@@ -30,8 +30,8 @@ pub fn check_webhook_url(url: &str, loopback: bool) -> Result<(), &'static str> 
 }
 
 impl Subscriptions {
-    /// Subscribes the configured webhooks, and ends the subscriptions of webhooks that are no longer
-    /// configured.
+    /// Subscribes the configured webhooks, and ends the subscriptions of webhooks that are no
+    /// longer configured.
     pub(super) async fn subscribe_failures(
         self: &Arc<Self>,
         urls: &[String],

@@ -1,5 +1,5 @@
-//! The signing key of webhooks and wake tokens. It is created once, kept in the store, and published
-//! as a JSON Web Key Set.
+//! The signing key of webhooks and wake tokens. It is created once, kept in the store, and
+//! published as a JSON Web Key Set.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

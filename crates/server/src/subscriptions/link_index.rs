@@ -1,5 +1,5 @@
-//! An index in memory that finds the subscriptions of a stream at each append, and the linked streams
-//! that have grown.
+//! An index in memory that finds the subscriptions of a stream at each append, and the linked
+//! streams that have grown.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -18,9 +18,9 @@ pub(super) struct LinkIndex {
     growing: Mutex<BTreeMap<String, usize>>,
 }
 
-/// A request that is about to create or append to a stream. Links to the stream are kept until it has
-/// ended, although the stream may not exist yet. When it ends, the stream is noted as grown: a notice
-/// from before the append could be settled while the stream is still as it was.
+/// A request that is about to create or append to a stream. Links to the stream are kept until it
+/// has ended, although the stream may not exist yet. When it ends, the stream is noted as grown: a
+/// notice from before the append could be settled while the stream is still as it was.
 pub(crate) struct Growing<'a> {
     index: &'a LinkIndex,
     path: String,
@@ -139,7 +139,8 @@ impl LinkIndex {
         });
     }
 
-    /// Returns some of the linked streams that may have unacknowledged messages, with their notices.
+    /// Returns some of the linked streams that may have unacknowledged messages, with their
+    /// notices.
     pub(super) fn grown(&self, id: &str, limit: usize) -> Vec<(String, u64)> {
         let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
         let grown = entries.get(id).into_iter().flat_map(|entry| &entry.grown);

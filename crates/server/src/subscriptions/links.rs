@@ -1,5 +1,5 @@
-//! The streams that patterns have linked: one shared row for each, so that linking one costs the same
-//! with any number of links. Links to streams that a subscription names are in its document.
+//! The streams that patterns have linked: one shared row for each, so that linking one costs the
+//! same with any number of links. Links to streams that a subscription names are in its document.
 
 use everstep_engine::streams::{Document, StreamError, Streams};
 use everstep_store::{

@@ -1,5 +1,5 @@
-//! Subscriptions: the server wakes a subscriber when its streams grow, by a webhook or through a wake
-//! stream.
+//! Subscriptions: the server wakes a subscriber when its streams grow, by a webhook or through a
+//! wake stream.
 //!
 //! ```text
 //!   append ──▶ link (durable, before it) ──▶ commit ──▶ change noticed ──▶ wake: a new generation, durable
@@ -8,8 +8,8 @@
 //! ```
 //!
 //! All state is durable (`documents.rs`): one document per subscription (`state.rs`), an index of
-//! their ids, and the signing key. The state in memory (`link_index.rs`) is rebuilt from them. Every
-//! wake has a generation; requests with another generation are rejected.
+//! their ids, and the signing key. The state in memory (`link_index.rs`) is rebuilt from them.
+//! Every wake has a generation; requests with another generation are rejected.
 
 mod attend;
 mod client;

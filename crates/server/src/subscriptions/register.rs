@@ -26,8 +26,8 @@ pub(crate) struct Subscriptions {
     pub(super) index: LinkIndex,
     pub(super) links: Links,
     pub(super) schedule: Arc<Schedule>,
-    /// The changes of streams since the first subscription was registered, until the background task
-    /// receives them.
+    /// The changes of streams since the first subscription was registered, until the background
+    /// task receives them.
     changes: Mutex<Option<broadcast::Receiver<StreamPath>>>,
 }
 
@@ -79,8 +79,8 @@ impl Subscriptions {
     }
 
     /// Links a stream that is about to grow to the subscriptions whose pattern it matches. The link
-    /// is durable before the append, so that a crash in between does not lose the wake. The caller keeps
-    /// the result until the stream has grown.
+    /// is durable before the append, so that a crash in between does not lose the wake. The caller
+    /// keeps the result until the stream has grown.
     pub(crate) async fn before_growth(
         &self,
         path: &StreamPath,

@@ -35,8 +35,8 @@ pub(super) struct Config {
 }
 
 impl Config {
-    /// Returns whether a caller reaches all streams that this names: those that wake the subscriber, and
-    /// the one that the server appends to.
+    /// Returns whether a caller reaches all streams that this names: those that wake the
+    /// subscriber, and the one that the server appends to.
     pub(super) fn is_reached(&self, limits: &Limits) -> bool {
         let named = self.streams.iter().chain(&self.wake_stream);
         let mut named = named.map(String::as_str);
@@ -87,8 +87,8 @@ pub(super) struct Wake {
     pub(super) called_until: Option<Timestamp>,
     /// The worker that claimed the wake.
     pub(super) holder: Option<String>,
-    /// The time of the next call of a webhook that failed, and the number of failures since the last
-    /// success.
+    /// The time of the next call of a webhook that failed, and the number of failures since the
+    /// last success.
     pub(super) retry_at: Option<Timestamp>,
     pub(super) failures: u32,
 }
@@ -185,8 +185,8 @@ impl Subscription {
         (is_held && wake.ends_at() <= now).then_some(Due::Wake)
     }
 
-    /// Begins the next call of a webhook that failed. Returns false if it is not due, because another
-    /// node has begun it.
+    /// Begins the next call of a webhook that failed. Returns false if it is not due, because
+    /// another node has begun it.
     pub(super) fn begin_retry(&mut self, now: Timestamp) -> bool {
         if self.due_now(now) != Some(Due::Retry) {
             return false;
@@ -200,8 +200,8 @@ impl Subscription {
         true
     }
 
-    /// Records the end of a call: a success, which begins the lease, or a failure with the time of the
-    /// next call.
+    /// Records the end of a call: a success, which begins the lease, or a failure with the time of
+    /// the next call.
     pub(super) fn end_call(
         &mut self,
         generation: u64,
@@ -240,7 +240,8 @@ impl Subscription {
         wake.ok_or(SubscriptionError::Fenced)
     }
 
-    /// Records acknowledgements. Records none if one of the offsets is beyond the end of its stream.
+    /// Records acknowledgements. Records none if one of the offsets is beyond the end of its
+    /// stream.
     pub(super) fn ack(&mut self, acks: &[Ack], tails: &Tails) -> Result<(), SubscriptionError> {
         for ack in acks {
             let tail = tails.get(&ack.path);

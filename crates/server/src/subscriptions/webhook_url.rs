@@ -1,5 +1,5 @@
-//! Validation of webhook URLs. They must be public, so that they cannot make the server call into its
-//! own network. Development servers also allow loopback addresses.
+//! Validation of webhook URLs. They must be public, so that they cannot make the server call into
+//! its own network. Development servers also allow loopback addresses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -1,7 +1,7 @@
 //! The JSON of an OTLP export request.
 //!
-//! It is written by hand because tracing libraries do not support spans that have ended and have ids
-//! before they are exported.
+//! It is written by hand because tracing libraries do not support spans that have ended and have
+//! ids before they are exported.
 
 use everstep_inspect::{Span, SpanOf};
 use everstep_model::{Generation, RunId, Timestamp};

@@ -15,8 +15,8 @@ pub(super) enum Format {
 }
 
 impl Format {
-    /// Returns the format that the `Accept` header prefers: OpenMetrics only if it is named, because
-    /// every parser can read the other one.
+    /// Returns the format that the `Accept` header prefers: OpenMetrics only if it is named,
+    /// because every parser can read the other one.
     pub(super) fn of(headers: &HeaderMap) -> Self {
         let accepted = headers.get_all(header::ACCEPT).iter();
         let accepted = accepted.filter_map(|value| value.to_str().ok());

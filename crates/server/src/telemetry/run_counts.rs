@@ -1,5 +1,5 @@
-//! The number of runs by status, counted in the store. Counts are kept for a while, so that frequent
-//! scrapes cost no more than rare ones.
+//! The number of runs by status, counted in the store. Counts are kept for a while, so that
+//! frequent scrapes cost no more than rare ones.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

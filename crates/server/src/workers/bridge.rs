@@ -1,5 +1,5 @@
-//! The task that connects one run to a session: it owns the activation and forwards messages in both
-//! directions.
+//! The task that connects one run to a session: it owns the activation and forwards messages in
+//! both directions.
 
 use std::future::poll_fn;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Checks what a worker may write into the journals of its runs, so that a faulty worker or a stolen
-//! key can only execute runs incorrectly. The fence decides whether it may write at all.
+//! Checks what a worker may write into the journals of its runs, so that a faulty worker or a
+//! stolen key can only execute runs incorrectly. The fence decides whether it may write at all.
 
 use axum::http::StatusCode;
 use everstep_engine::{Append, Then};

@@ -1,5 +1,5 @@
-//! The sessions, the runs they execute, and the runs that wait for one. One lock protects all of it;
-//! it is never held across an await.
+//! The sessions, the runs they execute, and the runs that wait for one. One lock protects all of
+//! it; it is never held across an await.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,5 +1,5 @@
-//! The runs that wait for a session, the oldest first. The queue is bounded: further runs stay in the
-//! store, where every node can claim them.
+//! The runs that wait for a session, the oldest first. The queue is bounded: further runs stay in
+//! the store, where every node can claim them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

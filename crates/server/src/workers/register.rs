@@ -54,7 +54,8 @@ impl Pool {
             offers,
             descriptions: described.collect(),
         };
-        // Spawned before the first await: if the client disconnects, only this task ends the session.
+        // Spawned before the first await: if the client disconnects, only this task ends the
+        // session.
         runtime.spawn(Box::pin(expire(Arc::downgrade(self), id.clone())));
         match self.engine.offer(Arc::new(worker)).await {
             Ok(offered) => {
@@ -68,7 +69,13 @@ impl Pool {
             }
         }
         let sdk = request.sdk.as_deref().unwrap_or("unknown");
-        tracing::info!(worker = request.worker, sdk, protocol, session = id, "worker registered");
+        tracing::info!(
+            worker = request.worker,
+            sdk,
+            protocol,
+            session = id,
+            "worker registered"
+        );
         let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         Ok(RegisterAnswer {
             session: id,
@@ -167,8 +174,14 @@ fn check(request: &RegisterRequest) -> Result<(), Failure> {
             "a worker's name has at most {WORKER_NAME_CHARS_MAX} characters"
         ));
     }
-    if request.sdk.as_ref().is_some_and(|sdk| sdk.chars().count() > WORKER_NAME_CHARS_MAX) {
-        return invalid(format!("the name of an SDK has at most {WORKER_NAME_CHARS_MAX} characters"));
+    if request
+        .sdk
+        .as_ref()
+        .is_some_and(|sdk| sdk.chars().count() > WORKER_NAME_CHARS_MAX)
+    {
+        return invalid(format!(
+            "the name of an SDK has at most {WORKER_NAME_CHARS_MAX} characters"
+        ));
     }
     if request.slots == 0 || request.slots > SLOTS_MAX {
         return invalid(format!("a worker has 1 to {SLOTS_MAX} slots"));

@@ -29,8 +29,8 @@ pub(crate) struct WorkerRoutes {
 
 /// The session of a request. It may not exist.
 ///
-/// Callers may only use sessions whose workflows they may execute, so the id of a session alone gives
-/// no rights.
+/// Callers may only use sessions whose workflows they may execute, so the id of a session alone
+/// gives no rights.
 pub(crate) struct OwnSession {
     pub(super) pool: Arc<Pool>,
     pub(super) id: String,

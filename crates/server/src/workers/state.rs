@@ -107,8 +107,8 @@ impl PoolState {
         }
     }
 
-    /// Gives a run back to the engine. Removes it from the queue, so that no session takes it on the
-    /// way.
+    /// Gives a run back to the engine. Removes it from the queue, so that no session takes it on
+    /// the way.
     fn give_back(&mut self, number: u64, as_lost: bool) {
         self.queue.remove(number);
         self.command(number, Command::GiveBack { as_lost });

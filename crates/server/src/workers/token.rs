@@ -4,7 +4,8 @@ use crate::auth::{Signer, random_bytes};
 
 const PURPOSE: &str = "everstep activation";
 
-/// Signs and verifies tokens. The key is never stored: sessions and their tokens end with the process.
+/// Signs and verifies tokens. The key is never stored: sessions and their tokens end with the
+/// process.
 pub(super) struct Tokens(Signer);
 
 impl Tokens {

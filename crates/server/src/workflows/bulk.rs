@@ -1,4 +1,5 @@
-//! `POST /bulk` applies one verb to many runs. With `Accept: application/x-ndjson` it reports progress.
+//! `POST /bulk` applies one verb to many runs. With `Accept: application/x-ndjson` it reports
+//! progress.
 
 use std::convert::Infallible;
 

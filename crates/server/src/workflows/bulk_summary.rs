@@ -8,8 +8,8 @@ use super::control::outcome;
 use super::control_message::of_control;
 use crate::failure::Failure;
 
-/// The results of the runs that were processed so far. Keeps the first ones of each kind, because it
-/// is not known yet how many runs will be refused.
+/// The results of the runs that were processed so far. Keeps the first ones of each kind, because
+/// it is not known yet how many runs will be refused.
 #[derive(Default)]
 pub(super) struct Summary {
     total: usize,

@@ -49,8 +49,9 @@ pub(crate) struct Call {
     closing: Closing,
     /// The name under which the journal records the request.
     pub(super) by: Option<String>,
-    /// The generation of the run when the request was received, if the caller has a run token. What such
-    /// a caller does applies to no later one, because the run may begin another generation concurrently.
+    /// The generation of the run when the request was received, if the caller has a run token. What
+    /// such a caller does applies to no later one, because the run may begin another generation
+    /// concurrently.
     pub(super) generation: Option<Generation>,
     body: Bytes,
 }
@@ -117,8 +118,8 @@ impl Call {
         check_reach(self.engine(), &self.caller, run.as_str()).await
     }
 
-    /// Returns the id of a run that the request creates. A caller with limits may choose it only within
-    /// them, and gets one within them if it chooses none.
+    /// Returns the id of a run that the request creates. A caller with limits may choose it only
+    /// within them, and gets one within them if it chooses none.
     pub(crate) fn new_id(&self, chosen: Option<&str>) -> Result<Option<RunId>, Failure> {
         let limits = self.caller.limits();
         match (chosen, limits.id_prefix()) {
@@ -200,8 +201,8 @@ impl Call {
         format!("{}{PREFIX}{}", self.mount, name.as_str())
     }
 
-    /// Waits for `work`, but no longer than `timeout` and the limit of the server, and only until the
-    /// server closes.
+    /// Waits for `work`, but no longer than `timeout` and the limit of the server, and only until
+    /// the server closes.
     pub(crate) async fn wait<T>(
         &self,
         timeout: Duration,

@@ -1,4 +1,5 @@
-//! The operation that a control request names: by its location, or by its name if only one operation of the run has it.
+//! The operation that a control request names: by its location, or by its name if only one
+//! operation of the run has it.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

@@ -1,4 +1,5 @@
-//! Pages of the steps of a run. The whole journal is folded, but only the results of the page are kept.
+//! Pages of the steps of a run. The whole journal is folded, but only the results of the page are
+//! kept.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -57,8 +58,8 @@ impl PageFold {
         step.is_some_and(|step| step.result.is_some())
     }
 
-    /// Keeps a result if it may be on the page, and removes those that cannot be on it because of the
-    /// results before them.
+    /// Keeps a result if it may be on the page, and removes those that cannot be on it because of
+    /// the results before them.
     fn keep(&mut self, location: &Location, result: Payload) {
         let first = self.overview.first_record(location);
         let Some(first) = first.filter(|first| *first >= self.page.from) else {

@@ -1,5 +1,5 @@
-//! A thousand hostile requests over sockets are rejected and leave the server healthy. The test has a
-//! process of its own, because it measures memory.
+//! A thousand hostile requests over sockets are rejected and leave the server healthy. The test has
+//! a process of its own, because it measures memory.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -152,7 +152,8 @@ async fn a_malformed_body_is_not_called_too_large() {
     }
 }
 
-/// A body of this size that arrives in two parts. The shares of callers apply from the second one on.
+/// A body of this size that arrives in two parts. The shares of callers apply from the second one
+/// on.
 fn in_two_parts(bytes: usize) -> Body {
     let parts = [60, bytes - 60].map(|bytes| Ok::<_, std::io::Error>("x".repeat(bytes)));
     Body::from_stream(stream::iter(parts))

@@ -1,4 +1,5 @@
-//! Feeds: the records of all runs as streams, read over HTTP and by the client, and webhooks on them.
+//! Feeds: the records of all runs as streams, read over HTTP and by the client, and webhooks on
+//! them.
 
 use std::sync::Arc;
 

@@ -49,5 +49,8 @@ async fn a_worker_and_its_server_use_the_latest_version_that_both_know() {
     assert_eq!(newer.status, 400);
     assert_eq!(newer.json()["code"], "protocol_unsupported");
     let detail = newer.json()["detail"].as_str().unwrap().to_owned();
-    assert!(detail.contains("version 1 of the protocol") && detail.contains("2 to 3"), "{detail}");
+    assert!(
+        detail.contains("version 1 of the protocol") && detail.contains("2 to 3"),
+        "{detail}"
+    );
 }

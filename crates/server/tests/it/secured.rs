@@ -170,8 +170,8 @@ fn an_unusable_certificate_is_rejected_with_the_reason() {
     }
 }
 
-/// Serves over TLS with a certificate that signs itself. Returns its URL without the scheme, and the
-/// certificate.
+/// Serves over TLS with a certificate that signs itself. Returns its URL without the scheme, and
+/// the certificate.
 async fn self_signed(authority: bool) -> (String, String) {
     let key = KeyPair::generate().unwrap();
     let mut own = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();

@@ -1,5 +1,5 @@
-//! The traces of runs as a collector receives them. The collector of these tests listens on a socket
-//! and keeps all requests.
+//! The traces of runs as a collector receives them. The collector of these tests listens on a
+//! socket and keeps all requests.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -1,5 +1,5 @@
-//! Requests that wait: long-polls, event streams, and waits for runs. Their buffers, their number and
-//! their end.
+//! Requests that wait: long-polls, event streams, and waits for runs. Their buffers, their number
+//! and their end.
 
 use std::net::SocketAddr;
 use std::time::Duration;

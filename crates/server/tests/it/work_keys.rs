@@ -242,7 +242,8 @@ async fn a_run_that_reaches_beyond_the_key_of_its_worker_is_parked_and_others_go
         if reaches_beyond {
             ctx.child_by_name("ship", Payload::null()).await?;
         }
-        ctx.step("paid", async || Ok::<_, everstep::Error>(())).await
+        ctx.step("paid", async || Ok::<_, everstep::Error>(()))
+            .await
     };
     let worker = Worker::connect(url)
         .key(&key)

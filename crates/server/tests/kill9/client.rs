@@ -1,4 +1,5 @@
-//! A minimal HTTP client: one connection, one request at a time, and an error when the server is killed.
+//! A minimal HTTP client: one connection, one request at a time, and an error when the server is
+//! killed.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};

@@ -52,7 +52,8 @@ impl Writer {
                 headers.push(("Producer-Epoch", "0".to_owned()));
                 headers.push(("Producer-Seq", self.next.to_string()));
             } else {
-                // Without a producer, a repeated append would not be recognised, so it is not repeated.
+                // Without a producer, a repeated append would not be recognised, so it is not
+                // repeated.
                 self.next += 1;
             }
             let Ok(answer) = client.send("POST", &stream, &headers, &message) else {

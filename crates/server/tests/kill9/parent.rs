@@ -1,5 +1,5 @@
-//! The process that kills the server, and then checks every stream against what was acknowledged and
-//! read.
+//! The process that kills the server, and then checks every stream against what was acknowledged
+//! and read.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
@@ -110,8 +110,8 @@ fn check(server: SocketAddr, writers: &[Writer], readers: &[Reader]) {
     }
     let mut shown = 0;
     for reader in readers {
-        // Invariant 27: what a reader saw across all restarts is a prefix of the stream, without gap or
-        // repetition.
+        // Invariant 27: what a reader saw across all restarts is a prefix of the stream, without
+        // gap or repetition.
         let seen: String = reader
             .shown
             .iter()

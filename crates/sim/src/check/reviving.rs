@@ -1,5 +1,5 @@
-//! Invariants 16 and 22 across generations: a revived run has every event that it accepted and no wait took, and does not
-//! forget that it passed its point of no return.
+//! Invariants 16 and 22 across generations: a revived run has every event that it accepted and no
+//! wait took, and does not forget that it passed its point of no return.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -58,7 +58,8 @@ impl<'a> Undos<'a> {
     }
 
     /// When an undo starts, everything that was done later must be undone. The end of a child comes
-    /// through the inbox; the executor has certainly folded it once it has written something after it.
+    /// through the inbox; the executor has certainly folded it once it has written something after
+    /// it.
     fn begins(&mut self, what: Subject<'a>) {
         self.started.insert(what);
         let (_, before) = self.commits;
@@ -167,7 +168,8 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
 
 fn undos_of(stream: &Stream) -> Undos<'_> {
     let mut modes: BTreeMap<Subject<'_>, UndoMode> = BTreeMap::new();
-    // Steps that are the point of no return, by their options, and not by the records that say that it was passed.
+    // Steps that are the point of no return, by their options, and not by the records that say that
+    // it was passed.
     let mut no_return: BTreeSet<&Location> = BTreeSet::new();
     let mut undos = Undos::default();
     let passed_before = stream.creation().is_some_and(|created| created.no_return);

@@ -1,5 +1,5 @@
-//! The bus between the machines. Each hint arrives in a task of its receiver, so that it waits while
-//! the receiver is paused and is lost if the receiver crashes.
+//! The bus between the machines. Each hint arrives in a task of its receiver, so that it waits
+//! while the receiver is paused and is lost if the receiver crashes.
 
 use std::sync::Arc;
 use std::time::Duration;

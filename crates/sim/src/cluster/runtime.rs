@@ -1,5 +1,5 @@
-//! The runtime of one process: a clock that may be wrong, random numbers, and tasks that end with the
-//! process.
+//! The runtime of one process: a clock that may be wrong, random numbers, and tasks that end with
+//! the process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -14,8 +14,8 @@ use super::clock::true_time;
 use super::process::Process;
 use crate::executor::{Executor, Group};
 
-/// Time, random numbers and tasks of one process. It is not a `VirtualRuntime` because its tasks run on
-/// the executor of the simulation, which chooses their order.
+/// Time, random numbers and tasks of one process. It is not a `VirtualRuntime` because its tasks
+/// run on the executor of the simulation, which chooses their order.
 pub(super) struct NodeRuntime {
     executor: Executor,
     group: Group,

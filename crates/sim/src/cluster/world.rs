@@ -160,8 +160,8 @@ impl World {
         self.history().add(at, change);
     }
 
-    /// Records a batch that took effect, and checks it. `shown` is the time that the clock of the process
-    /// would have shown when it sent the batch if it had never been set back.
+    /// Records a batch that took effect, and checks it. `shown` is the time that the clock of the
+    /// process would have shown when it sent the batch if it had never been set back.
     pub(super) fn record_commit(
         &self,
         process: &Process,

@@ -52,9 +52,9 @@ pub(super) fn check(stream: &Stream, commit: &Commit) -> Vec<Violation> {
     found
 }
 
-/// Invariant 19 by the clock of the sender: a batch fires no timer that is due after the time that the
-/// clock would have shown when the batch was sent if it had never been set back. The time inside the
-/// commit proves nothing.
+/// Invariant 19 by the clock of the sender: a batch fires no timer that is due after the time that
+/// the clock would have shown when the batch was sent if it had never been set back. The time
+/// inside the commit proves nothing.
 pub(crate) fn check_clock(
     batch: &[Commit],
     outcomes: &[Outcome],
@@ -93,8 +93,8 @@ fn landed<'a>(
 const KNOWN_AFTER: Duration = Duration::from_secs(120);
 
 /// In one batch, the timers of a run fire in the order in which they are due, as far as the node
-/// must have read them: a timer that is set while a later one fires comes after it. `set_at` returns
-/// when a timer was set.
+/// must have read them: a timer that is set while a later one fires comes after it. `set_at`
+/// returns when a timer was set.
 pub(super) fn check_batch(
     at: Timestamp,
     batch: &[Commit],

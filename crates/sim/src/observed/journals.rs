@@ -1,5 +1,5 @@
-//! The expected journals. They follow from the commits and their outcomes alone, without reading the
-//! store, so that an error of the store is noticed.
+//! The expected journals. They follow from the commits and their outcomes alone, without reading
+//! the store, so that an error of the store is noticed.
 
 use std::collections::BTreeMap;
 

@@ -12,7 +12,8 @@ use crate::program::Op;
 pub struct Attempt {
     pub run: String,
     pub generation: u32,
-    /// The stream of the generation, if the process held it. The id of a removed run can be used again.
+    /// The stream of the generation, if the process held it. The id of a removed run can be used
+    /// again.
     pub stream: Option<StreamNumber>,
     /// The location in its program.
     pub location: String,

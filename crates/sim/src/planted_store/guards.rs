@@ -15,8 +15,8 @@ pub(super) fn overlook(bug: Bug, commit: &mut Commit) {
     });
 }
 
-/// Looks up the idempotency keys of a batch when it is sent, and removes the guards of those that are
-/// free.
+/// Looks up the idempotency keys of a batch when it is sent, and removes the guards of those that
+/// are free.
 pub(super) fn without_free_keys(store: &dyn Store, batch: &[Commit]) -> Vec<Commit> {
     let is_free = |key: &RowKey| {
         let row = at_once(store.row(key.clone()));

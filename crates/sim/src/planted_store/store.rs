@@ -52,7 +52,8 @@ impl PlantedStore {
         lock(&self.memory)
     }
 
-    /// Replaces the store by an empty one and fills it. `replay` can set the clock to times of the past.
+    /// Replaces the store by an empty one and fills it. `replay` can set the clock to times of the
+    /// past.
     fn begin_again(&self, replay: impl FnOnce(&MemoryStore, &TestClock)) {
         let past = Arc::new(TestClock::new());
         let true_clock = self.clock.replace(past.clone());

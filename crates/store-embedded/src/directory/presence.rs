@@ -1,4 +1,5 @@
-//! Detects that the files of an open store were removed. Writes to them still succeed, but are lost.
+//! Detects that the files of an open store were removed. Writes to them still succeed, but are
+//! lost.
 
 use std::fs::File;
 use std::io;

@@ -1,8 +1,8 @@
 //! Pages of the list of runs, newest first.
 //!
 //! A tag filter scans the list of that tag. Filters by workflow and status scan the matching lists,
-//! merged by stream number, and so does a filter by time with the lists of its hours. Without any of
-//! them the list of all runs is scanned. The other filters are applied to the rows found.
+//! merged by stream number, and so does a filter by time with the lists of its hours. Without any
+//! of them the list of all runs is scanned. The other filters are applied to the rows found.
 
 use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::Arc;
@@ -132,8 +132,8 @@ impl<I: Iterator<Item = Result<StreamNumber, StoreError>>> Iterator for Merge<I>
     }
 }
 
-/// Returns the list of the tag, or the lists of all combinations of workflow and status, or the list
-/// of all runs. Each run has one status, so these lists have no member in common.
+/// Returns the list of the tag, or the lists of all combinations of workflow and status, or the
+/// list of all runs. Each run has one status, so these lists have no member in common.
 fn lists(view: &View<'_>, query: &ListQuery) -> Result<Vec<Vec<u8>>, StoreError> {
     if let Some(tag) = &query.tag {
         return Ok(vec![keys::tag(tag)]);

@@ -48,8 +48,8 @@ pub struct SalvageReport {
     pub lost: Vec<LostStream>,
     /// Streams in the new store that may lack their last records.
     pub cut: Vec<String>,
-    /// Whether further streams may be missing or lack their last records, because it is unknown what
-    /// a damaged part contained.
+    /// Whether further streams may be missing or lack their last records, because it is unknown
+    /// what a damaged part contained.
     pub others_may_be_cut: bool,
     /// Whether rows beside the journals may be missing, such as timers and open rpcs of unfinished
     /// runs.

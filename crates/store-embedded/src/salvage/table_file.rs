@@ -1,4 +1,5 @@
-//! Reads the rows of a file of a table without the key-value store, which refuses a file as a whole.
+//! Reads the rows of a file of a table without the key-value store, which refuses a file as a
+//! whole.
 //!
 //! ```text
 //!   file  = blocks of rows, other blocks, list of sections, end      (see `manifest_check`)

@@ -1,9 +1,10 @@
-//! Keeps the memory and the files of old versions of the tables until a thread of its own frees them.
+//! Keeps the memory and the files of old versions of the tables until a thread of its own frees
+//! them.
 //!
-//! When a memtable is sealed, the key-value store forgets old versions: on the thread that commits, and
-//! under a lock that commits need. Freeing a memtable takes 16 ms, and deleting the files of merged
-//! tables as long again; all runs would wait. The thread here therefore keeps a reference to each old
-//! version, so that forgetting it frees nothing.
+//! When a memtable is sealed, the key-value store forgets old versions: on the thread that commits,
+//! and under a lock that commits need. Freeing a memtable takes 16 ms, and deleting the files of
+//! merged tables as long again; all runs would wait. The thread here therefore keeps a reference to
+//! each old version, so that forgetting it frees nothing.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};

@@ -40,7 +40,7 @@ struct Merging {
 enum Request {
     /// Records were deleted.
     Deleted,
-    /// The store was opened. Nobody has counted the deletions that are not flushed.
+    /// The store was opened. The deletions that are not flushed are not counted yet.
     Opened,
 }
 

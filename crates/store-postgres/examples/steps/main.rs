@@ -92,9 +92,9 @@ fn compare(server: Option<&Server>, url: &str, turns: usize, (length, per_run): 
     }
 }
 
-/// Runs a turn of each variant that does not count. A new server creates each file of its log before
-/// it first writes to it, which would slow down the variant that writes most; after a checkpoint, it
-/// uses these files again.
+/// Runs a turn of each variant that does not count. A new server creates each file of its log
+/// before it first writes to it, which would slow down the variant that writes most; after a
+/// checkpoint, it uses these files again.
 fn warm_up(url: &str) {
     let runtime = contender::runtime();
     runtime.block_on(async {

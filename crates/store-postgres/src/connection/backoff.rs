@@ -1,5 +1,5 @@
-//! Back-off at growing intervals while the server cannot be reached. All connectors of a store share
-//! it, so one successful connection ends it for all.
+//! Back-off at growing intervals while the server cannot be reached. All connectors of a store
+//! share it, so one successful connection ends it for all.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -36,8 +36,8 @@ impl Backoff {
         };
     }
 
-    /// Delays the next attempt after one that began at `begun` has failed. The failure is ignored if
-    /// another attempt has succeeded since.
+    /// Delays the next attempt after one that began at `begun` has failed. The failure is ignored
+    /// if another attempt has succeeded since.
     pub(crate) fn failed(&self, begun: Instant, now: Instant, error: &StoreError) {
         let mut state = self.state();
         if state.last_connected.is_some_and(|last| begun <= last) {

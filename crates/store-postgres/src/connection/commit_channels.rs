@@ -89,8 +89,8 @@ impl CommitChannels {
         }
     }
 
-    /// Returns a connection on which a call can be sent now, with a guard that keeps other calls off
-    /// it if they must not be pipelined.
+    /// Returns a connection on which a call can be sent now, with a guard that keeps other calls
+    /// off it if they must not be pipelined.
     async fn turn<'a>(
         &self,
         channel: &'a Channel,

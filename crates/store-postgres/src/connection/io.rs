@@ -50,7 +50,8 @@ impl Io {
         })
     }
 
-    /// Runs a task on the thread until it ends or the store is dropped. The task may drop the store.
+    /// Runs a task on the thread until it ends or the store is dropped. The task may drop the
+    /// store.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.handle.spawn(task);
     }

@@ -31,9 +31,9 @@ pub struct Options {
 
 impl Options {
     /// Parses the address of a database: a URL
-    /// (`postgres://user:password@host:port/database?sslmode=require`) or `key=value` pairs. Where TLS
-    /// is used, the server's certificate and name are always checked, so `require` means the same as
-    /// `verify-full`.
+    /// (`postgres://user:password@host:port/database?sslmode=require`) or `key=value` pairs. Where
+    /// TLS is used, the server's certificate and name are always checked, so `require` means the
+    /// same as `verify-full`.
     ///
     /// # Errors
     /// If the address is invalid.
@@ -67,11 +67,12 @@ impl Options {
         })
     }
 
-    /// Sets the name of the schema. It separates this installation from others in the same database.
+    /// Sets the name of the schema. It separates this installation from others in the same
+    /// database.
     ///
     /// # Errors
-    /// If it is not 1 to 48 lowercase letters, digits and underscores, beginning with a letter, or if it
-    /// is `public`, which contains objects of applications.
+    /// If it is not 1 to 48 lowercase letters, digits and underscores, beginning with a letter, or
+    /// if it is `public`, which contains objects of applications.
     pub fn namespace(mut self, namespace: &str) -> Result<Self, StoreError> {
         let is_letter = |c: char| c.is_ascii_lowercase();
         let is_legal = |c: char| is_letter(c) || c.is_ascii_digit() || c == '_';

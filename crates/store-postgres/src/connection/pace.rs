@@ -28,8 +28,8 @@ struct Call {
 }
 
 impl Pace {
-    /// Records how long a call took and how long the server worked on it. Calls whose answers arrived
-    /// together with others seem shorter than the work, and are ignored.
+    /// Records how long a call took and how long the server worked on it. Calls whose answers
+    /// arrived together with others seem shorter than the work, and are ignored.
     pub(crate) fn record(&self, took: Duration, worked: Duration) {
         let Some(waited) = took.checked_sub(worked) else {
             return;

@@ -38,8 +38,8 @@ impl Pool {
         }
     }
 
-    /// Executes a statement in one round trip and its own transaction. If a kept connection turns out
-    /// to be lost, tries again on a new one, so the statement must be repeatable.
+    /// Executes a statement in one round trip and its own transaction. If a kept connection turns
+    /// out to be lost, tries again on a new one, so the statement must be repeatable.
     pub(crate) async fn read(
         &self,
         statement: &str,

@@ -1,5 +1,5 @@
-//! TLS to the server, by rustls. Certificates are always checked, against a given authority or those
-//! that browsers trust.
+//! TLS to the server, by rustls. Certificates are always checked, against a given authority or
+//! those that browsers trust.
 
 use everstep_store::StoreError;
 use rustls::pki_types::CertificateDer;

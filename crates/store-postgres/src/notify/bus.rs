@@ -1,6 +1,6 @@
 //! Hints between nodes by NOTIFY. They are collected briefly and sent together, in a transaction of
-//! their own without a sync, because a NOTIFY blocks all others of the database until its transaction
-//! ends.
+//! their own without a sync, because a NOTIFY blocks all others of the database until its
+//! transaction ends.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
@@ -31,8 +31,8 @@ pub struct PostgresBus {
 }
 
 impl PostgresBus {
-    /// Starts to listen and to send. While the database cannot be reached, hints are lost and the bus
-    /// reconnects.
+    /// Starts to listen and to send. While the database cannot be reached, hints are lost and the
+    /// bus reconnects.
     ///
     /// # Errors
     /// If no thread can be started or a certificate file is unusable.

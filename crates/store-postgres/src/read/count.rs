@@ -1,8 +1,8 @@
 //! Counts of runs: exact if few match, otherwise estimated by the planner.
 //!
-//! Filters that no index serves (times, or a workflow and a status besides a tag) are applied to the
-//! rows that an index finds. To find few matches among them, a count would read them all, so it reads
-//! a limited number and is estimated if there are more.
+//! Filters that no index serves (times, or a workflow and a status besides a tag) are applied to
+//! the rows that an index finds. To find few matches among them, a count would read them all, so it
+//! reads a limited number and is estimated if there are more.
 
 use everstep_store::{Count, ListQuery};
 

@@ -1,8 +1,8 @@
 //! The filters of a list as arguments of a statement, and the index scans that pages and counts
 //! share.
 //!
-//! Filters by workflow and status scan the index of exactly those, once per combination; a tag scans
-//! the index of tags; otherwise all runs are scanned, or the blocks with runs of that time.
+//! Filters by workflow and status scan the index of exactly those, once per combination; a tag
+//! scans the index of tags; otherwise all runs are scanned, or the blocks with runs of that time.
 //! Beginnings of ids have no index.
 
 use everstep_model::RunStatus;
@@ -96,8 +96,8 @@ impl<'q> RunFilters<'q> {
         self.scan(schema, columns, &self.condition(), "ORDER BY r.stream DESC")
     }
 
-    /// Compares the ids of the newest `$2` rows that pass the other filters. Selects the newest `most`
-    /// matching ones, and the last of those that were compared, with their numbers from 1.
+    /// Compares the ids of the newest `$2` rows that pass the other filters. Selects the newest
+    /// `most` matching ones, and the last of those that were compared, with their numbers from 1.
     pub(crate) fn newest_compared(&self, schema: &str, columns: &str, most: i64) -> String {
         let order = "ORDER BY r.stream DESC";
         let compared = self.scan(schema, columns, &self.condition_without_ids(), order);
@@ -107,8 +107,8 @@ impl<'q> RunFilters<'q> {
         )
     }
 
-    /// Selects up to `$2` rows in any order that contain all matching ones unless there are more: those
-    /// that the index finds. [`RunFilters::condition`] selects the matching ones among them.
+    /// Selects up to `$2` rows in any order that contain all matching ones unless there are more:
+    /// those that the index finds. [`RunFilters::condition`] selects the matching ones among them.
     pub(crate) fn candidates(&self, schema: &str) -> String {
         // The index of tags also contains superseded runs.
         let condition = if self.tag.is_some() {

@@ -1,9 +1,10 @@
 //! Creates the tables and functions of an installation, and upgrades those of the previous release.
 //!
-//! Builds of one format may differ in their functions. A comment on the table `meta` is the digest of
-//! those in the schema; opening replaces them if they are not those of this build, so the build that
-//! opened the schema last decides. Nodes that are already running call the new functions, so within a
-//! format the arguments and results of the entry functions, and the data they write, stay compatible.
+//! Builds of one format may differ in their functions. A comment on the table `meta` is the digest
+//! of those in the schema; opening replaces them if they are not those of this build, so the build
+//! that opened the schema last decides. Nodes that are already running call the new functions, so
+//! within a format the arguments and results of the entry functions, and the data they write, stay
+//! compatible.
 
 use everstep_model::RunStatus;
 use everstep_store::{StoreError, UNPROVEN_MAX, status_once_taken, status_once_woken};
@@ -29,8 +30,8 @@ const FUNCTIONS: &str = concat!(
     include_str!("../../sql/batch.sql"),
     include_str!("../../sql/commit.sql"),
 );
-/// The functions that nodes call. `append_step`, which format 4 did not have at first, is added when
-/// a schema without it is opened.
+/// The functions that nodes call. `append_step`, which format 4 did not have at first, is added
+/// when a schema without it is opened.
 const ENTRY_FUNCTIONS: [&str; 7] = [
     "adopt_history",
     "append_batch",
@@ -166,8 +167,9 @@ async fn has_these_functions(pool: &Pool, schema: &str) -> Result<bool, CallErro
     Ok(is_true(&pool.read(&same, &arguments![functions]).await?))
 }
 
-/// One transaction that creates, upgrades or replaces what is needed, or finds that another node has done so. The
-/// lock belongs to the transaction, so it is released with it even behind a pooler.
+/// One transaction that creates, upgrades or replaces what is needed, or finds that another node
+/// has done so. The lock belongs to the transaction, so it is released with it even behind a
+/// pooler.
 fn script(schema: &str) -> String {
     let [tables, upgrade, functions] =
         [TABLES, UPGRADE, FUNCTIONS].map(|template| filled_in(template, schema));

@@ -27,7 +27,8 @@ pub(crate) struct Answer {
     streams: Vec<i64>,
     firsts: Vec<i64>,
     epochs: Vec<i64>,
-    /// By slot of the commit: the index of the guard that found a row, and the row's value and place.
+    /// By slot of the commit: the index of the guard that found a row, and the row's value and
+    /// place.
     rows: HashMap<i32, (usize, Vec<u8>, Option<i64>)>,
     frames: HashMap<i32, Vec<StoredFrames>>,
     gaps: HashMap<i32, Gaps>,
@@ -188,7 +189,8 @@ impl Answers {
     }
 }
 
-/// Returns the fence of the claim that a commit made in this epoch. Epoch 0 means that it made none.
+/// Returns the fence of the claim that a commit made in this epoch. Epoch 0 means that it made
+/// none.
 pub(crate) fn taken(commit: &Commit, epoch: u64) -> Option<Fence> {
     match commit.lease() {
         LeaseChange::Claim(Claim { nonce, .. }) if epoch > 0 => Some(Fence {

@@ -88,7 +88,8 @@ impl Call {
                 Err(CallError::HistoryChanged) if calls < CALLS_MAX => {
                     session.adopt_history().await?;
                 }
-                // Nothing was applied. The next call judges all commits, which does not wait for heads.
+                // Nothing was applied. The next call judges all commits, which does not wait for
+                // heads.
                 Err(CallError::Busy(_)) if self.plain.is_some() => return Ok(Answered::nothing()),
                 Err(call_error) => return Err(call_error),
             }
@@ -110,9 +111,9 @@ impl Call {
         arguments
     }
 
-    /// Returns the statement for these arguments. Batches that contain only steps, which are frequent,
-    /// have a smaller one, and a single step has the smallest. If commits must be judged, plain commits are applied first in the same
-    /// transaction.
+    /// Returns the statement for these arguments. Batches that contain only steps, which are
+    /// frequent, have a smaller one, and a single step has the smallest. If commits must be judged,
+    /// plain commits are applied first in the same transaction.
     fn statement(&self, session: &Session) -> String {
         if self.only_step().is_some() {
             let append_step = session.function("append_step");

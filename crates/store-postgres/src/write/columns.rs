@@ -41,7 +41,8 @@ columns! {
 }
 
 columns! {
-    /// Plain commits: `p_` steps, `t_` longer appends, `b_` creations. `sql/plain.sql` describes them.
+    /// Plain commits: `p_` steps, `t_` longer appends, `b_` creations. `sql/plain.sql` describes
+    /// them.
     PlainColumns:
     p_number: i64, p_stream: i64, p_epoch: i64, p_nonce: i64, p_seq: i64, p_seen: i64,
     p_count: i32, p_bytes: Vec<u8>,

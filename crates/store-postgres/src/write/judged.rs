@@ -255,8 +255,8 @@ fn kind(commit: &Commit) -> i16 {
     }
 }
 
-/// The code of the change of the gate: 0 keeps it, 4 opens the gate of a run that was never claimed,
-/// others set it.
+/// The code of the change of the gate: 0 keeps it, 4 opens the gate of a run that was never
+/// claimed, others set it.
 fn gate(commit: &Commit) -> i16 {
     let set = |gate| match gate {
         Gate::Open => 1,

@@ -116,8 +116,9 @@ fn are_alone(creations: &[(BatchItem<'_>, PlainCreate<'_>)], judged: &[BatchItem
             .all(|(_, commit)| commit.stream().is_some_and(|own| !locks_rows(commit, own)))
 }
 
-/// Whether a commit to this stream may lock rows: those that the lock of the stream does not protect.
-/// A stream whose rows are only deleted may have been removed, and then there is no such lock.
+/// Whether a commit to this stream may lock rows: those that the lock of the stream does not
+/// protect. A stream whose rows are only deleted may have been removed, and then there is no such
+/// lock.
 fn locks_rows(commit: &Commit, own: StreamNumber) -> bool {
     let guarded = commit.guards().iter().filter_map(|guard| match guard {
         Guard::RowPresent(key) | Guard::RowAbsent(key) => Some(key.clone()),

@@ -387,8 +387,8 @@ fn a_guard_on_a_row_of_a_removed_stream_sees_a_concurrent_deletion() {
     });
 }
 
-/// A call that waits for a row of a removed stream has not inserted a name yet: every call takes rows
-/// before names, so no two wait for each other.
+/// A call that waits for a row of a removed stream has not inserted a name yet: every call takes
+/// rows before names, so no two wait for each other.
 #[test]
 fn rows_of_removed_streams_are_locked_before_names() {
     in_parallel(async {

@@ -122,8 +122,8 @@ async fn all_take_effect_once(installation: &Installation, mut disturb: impl Asy
     repeated
 }
 
-/// Invariants 4 and 6: a commit on a killed connection took effect or not; sent again, it takes effect
-/// once.
+/// Invariants 4 and 6: a commit on a killed connection took effect or not; sent again, it takes
+/// effect once.
 #[test]
 fn commits_on_killed_connections_take_effect_once() {
     in_parallel(async {

@@ -1,5 +1,5 @@
-//! Opening by many nodes at once, several installations in one database, and settings and schemas that
-//! are refused.
+//! Opening by many nodes at once, several installations in one database, and settings and schemas
+//! that are refused.
 
 use everstep_model::ErrorCode;
 use everstep_private_postgres::Server;

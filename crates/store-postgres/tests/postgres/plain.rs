@@ -271,8 +271,8 @@ async fn heads_read(sql: &mut Client, append: &str, run: &mut Run) -> i64 {
     rows
 }
 
-/// Invariants 4 and 6: plain commits on killed connections took effect or not; sent again, they take
-/// effect once.
+/// Invariants 4 and 6: plain commits on killed connections took effect or not; sent again, they
+/// take effect once.
 #[test]
 fn plain_commits_on_killed_connections_take_effect_once() {
     in_parallel(async {

@@ -18,8 +18,8 @@ const BATCHES: usize = 20;
 /// pooler.
 const STREAMS: usize = 100;
 
-/// The pooler that these tests share. Returns `None` if PgBouncer is not installed; the tests are then
-/// skipped.
+/// The pooler that these tests share. Returns `None` if PgBouncer is not installed; the tests are
+/// then skipped.
 fn pooler() -> Option<&'static Pooler> {
     static SHARED: LazyLock<Option<Pooler>> = LazyLock::new(|| Pooler::start(Server::shared()));
     if SHARED.is_none() {

@@ -38,8 +38,8 @@ async fn database_time(sql: &Client) -> Timestamp {
     Timestamp::from_millis(time.get::<_, i64>(0).try_into().unwrap())
 }
 
-/// Nodes take and free slots of one limit. Each node finds its own value in every slot that it took,
-/// so a slot never has two holders.
+/// Nodes take and free slots of one limit. Each node finds its own value in every slot that it
+/// took, so a slot never has two holders.
 #[test]
 fn a_slot_has_one_holder() {
     in_parallel(async {

@@ -231,8 +231,8 @@ pub async fn guards_are_judged_after_the_stream_is_removed<S: Store>(f: &Fixture
     f.accept(clear(Guard::RowAbsent(absent.key()))).await;
 }
 
-/// Of concurrent commits that require and delete the same rows of a removed stream, one deletes each
-/// row.
+/// Of concurrent commits that require and delete the same rows of a removed stream, one deletes
+/// each row.
 pub async fn concurrent_guards_hold_after_the_stream_is_gone<S: Store>(f: &Fixture<S>) {
     for round in 0..10 {
         let stream = f.create(&format!("{round}")).await;

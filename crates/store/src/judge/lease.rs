@@ -67,8 +67,8 @@ fn revoke(head: &mut Head) {
 
 /// Counts takeovers from nodes that failed while they executed the run, without progress. Of nodes
 /// that failed before they wrote anything for the run, only the first [`UNPROVEN_MAX`] count,
-/// because other runs may have caused the failures. From that count on, the engine commits before it
-/// executes the run, so further failures count.
+/// because other runs may have caused the failures. From that count on, the engine commits before
+/// it executes the run, so further failures count.
 fn takeovers(before: &Head) -> u32 {
     let progressed = before.frame.progress_epoch == before.epoch;
     let acted = before.frame.epoch == before.epoch;

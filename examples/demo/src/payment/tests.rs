@@ -161,8 +161,8 @@ fn wherever_the_process_dies_a_customer_is_charged_once_and_gets_back_what_they_
             assert_eq!(receipt.status, PaymentStatus::Refunded);
             assert_eq!(receipt.refunded, 1_000);
             assert_eq!(run.world().charges(), 1);
-            // The third attempt succeeds. An attempt has a number once its start is durable, even if a
-            // crash interrupts it before it fails.
+            // The third attempt succeeds. An attempt has a number once its start is durable, even
+            // if a crash interrupts it before it fails.
             let steps = run.journal().steps();
             let charge = steps
                 .iter()

@@ -291,8 +291,8 @@ fn a_request_that_exceeds_its_deadline_is_refunded() {
     });
 }
 
-/// What is left of a request that ended while it was being fulfilled: nothing is refunded or taken back, and only the internal undo
-/// runs.
+/// What is left of a request that ended while it was being fulfilled: nothing is refunded or taken
+/// back, and only the internal undo runs.
 fn fulfilled_and_ended() -> Vec<String> {
     let mut expected = a_good_evening();
     expected.pop();
@@ -398,7 +398,8 @@ fn steps(journal: &JournalView, kind: &str) -> Vec<String> {
         .collect()
 }
 
-/// Each step is undone at most once, the latest first, and no step other than the internal one after the point of no return.
+/// Each step is undone at most once, the latest first, and no step other than the internal one
+/// after the point of no return.
 fn assert_undone_in_order(journal: &JournalView) {
     let undone = steps(journal, "undo_completed");
     let mut expected = steps(journal, "step_completed");

@@ -1,4 +1,5 @@
-//! Users' workflows in simulations: correct ones pass, and each typical mistake is found, reported and reproduced.
+//! Users' workflows in simulations: correct ones pass, and each typical mistake is found, reported
+//! and reproduced.
 
 mod mistakes;
 mod reports;

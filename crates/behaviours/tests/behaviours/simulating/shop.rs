@@ -1,4 +1,5 @@
-//! The world and the workflows of these tests: a shop, its bank, and mistakes that can be made with them.
+//! The world and the workflows of these tests: a shop, its bank, and mistakes that can be made with
+//! them.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -66,7 +67,8 @@ impl Rpc for Address {
     type Answer = String;
 }
 
-/// Charges with an idempotency key, waits for a day and for an approval, asks for the address, and lets a child ship.
+/// Charges with an idempotency key, waits for a day and for an approval, asks for the address, and
+/// lets a child ship.
 pub(super) struct Order {
     pub(super) bank: Bank,
 }

@@ -1,4 +1,5 @@
-//! Runs that cannot be read: each is parked, requests return the reason, and other runs are not affected.
+//! Runs that cannot be read: each is parked, requests return the reason, and other runs are not
+//! affected.
 
 use std::sync::Arc;
 

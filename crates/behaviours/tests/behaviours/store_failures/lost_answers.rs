@@ -1,4 +1,5 @@
-//! Commits whose responses are lost: they are sent again and take effect once, without waiting for a sweep.
+//! Commits whose responses are lost: they are sent again and take effect once, without waiting for
+//! a sweep.
 
 use std::sync::Arc;
 
@@ -42,7 +43,8 @@ async fn ask(ctx: Ctx<AnyEvent>, _: ()) -> everstep::Result<u32> {
     ctx.rpc(Ask).await
 }
 
-/// Runs a test with an engine that has all workflows above and a store that works until a fault is set.
+/// Runs a test with an engine that has all workflows above and a store that works until a fault is
+/// set.
 fn each_round(test: impl AsyncFn(&Engine, &Failing, u64)) {
     for round in 1..=ROUNDS {
         virtual_time(async {

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// The workflow that runs a program. It returns its trace without the content of loops, because a replay does not see
-/// dropped iterations again.
+/// The workflow that runs a program. It returns its trace without the content of loops, because a
+/// replay does not see dropped iterations again.
 pub(crate) async fn run_program(
     ctx: Ctx<AnyEvent>,
     program: Vec<Op>,
@@ -241,7 +241,8 @@ fn run_composed<'a>(
                 race.await?.winner
             }
             Op::Switch { value, cases } => {
-                // A second pass may find another switch at this location. Switches with the same name have the same cases.
+                // A second pass may find another switch at this location. Switches with the same
+                // name have the same cases.
                 let name = format!("among{}", cases.len());
                 let mut switch = ctx.switch(&name, value.to_string());
                 for (index, ops) in cases.iter().enumerate() {

@@ -53,7 +53,8 @@ pub(crate) struct Dev {
     /// Keep data in memory only
     #[arg(long, conflicts_with = "data")]
     memory: bool,
-    /// How long finished runs are kept, by status, such as completed=30d,failed=1y [default: forever]
+    /// How long finished runs are kept, by status, such as completed=30d,failed=1y [default:
+    /// forever]
     #[arg(long, value_name = "STATUS=AGE,...")]
     retention: Option<OsString>,
     /// Maximum duration of a long-poll

@@ -1,5 +1,5 @@
-//! An effect of one run on another, and its encoding. It is JSON, because most effects are delivered
-//! within milliseconds, and the others should be readable.
+//! An effect of one run on another, and its encoding. It is JSON, because most effects are
+//! delivered within milliseconds, and the others should be readable.
 
 use everstep_model::record::ChildOutcome;
 use everstep_model::{

@@ -50,8 +50,8 @@ fn cancel_out(rows: &mut RowChanges, timers: &mut Vec<TimerRow>) {
     timers.retain(|timer| !ended_here.contains(&RowKey::Timer(timer.clone())));
 }
 
-/// Returns whether deleting this row ends what the same commit created. A store deletes before it puts,
-/// so for all other rows a deletion and a put of one key replace the row.
+/// Returns whether deleting this row ends what the same commit created. A store deletes before it
+/// puts, so for all other rows a deletion and a put of one key replace the row.
 fn ends_what_it_names(key: &RowKey) -> bool {
     match key {
         RowKey::Timer(_) | RowKey::Rpc(..) => true,

@@ -27,8 +27,8 @@ pub struct BulkProgress {
 }
 
 impl Controller {
-    /// Applies a verb to many runs, and reports each outcome in the order of the runs. A run that is
-    /// named twice is processed once.
+    /// Applies a verb to many runs, and reports each outcome in the order of the runs. A run that
+    /// is named twice is processed once.
     pub(crate) async fn bulk(
         self: &Arc<Self>,
         runs: Vec<RunId>,

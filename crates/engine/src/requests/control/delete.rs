@@ -103,8 +103,8 @@ impl Controller {
         Ok(streams)
     }
 
-    /// Returns the row of the idempotency key of the run. If its first record is damaged, the key is
-    /// unknown, and its row remains.
+    /// Returns the row of the idempotency key of the run. If its first record is damaged, the key
+    /// is unknown, and its row remains.
     async fn used_key(&self, streams: &[StreamNumber]) -> Result<Option<RowKey>, StoreError> {
         let Some(first) = streams.last() else {
             return Ok(None);

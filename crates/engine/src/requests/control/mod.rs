@@ -1,4 +1,5 @@
-//! Control of runs by operators: `verbs.rs` lists the verbs, and the larger ones have files of their own.
+//! Control of runs by operators: `verbs.rs` lists the verbs, and the larger ones have files of
+//! their own.
 //!
 //! Requests that the run itself carries out (pause, cancel) are inbox records; their position in
 //! the journal decides what they affect. Requests that overrule the executor (terminate, settle a

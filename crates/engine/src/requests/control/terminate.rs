@@ -45,7 +45,8 @@ impl Parts {
         self.terminate_before(run, generation, origin, None).await
     }
 
-    /// Ends one generation of a run immediately, and announces the next one to readers of its journal.
+    /// Ends one generation of a run immediately, and announces the next one to readers of its
+    /// journal.
     pub(super) async fn terminate_before(
         self: &Arc<Self>,
         run: &RunId,

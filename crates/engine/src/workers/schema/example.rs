@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::check;
 
-/// The maximum number of schemas that an example uses. Schemas come from outside and may refer to themselves.
+/// The maximum number of schemas that an example uses. Schemas come from outside and may refer to
+/// themselves.
 const PARTS_MAX: usize = 64;
 /// Longer examples would hide the message.
 const BYTES_MAX: usize = 300;

@@ -24,8 +24,9 @@ pub struct Each<'a, W, T> {
 pub struct Settled<'a, W, T>(Each<'a, W, T>);
 
 impl<W> Ctx<W> {
-    /// Runs a branch for each item and waits for all of them. The results are in the order of the items. The branches are
-    /// named by their index; see [`Ctx::for_each_by`] for names that survive a change of order.
+    /// Runs a branch for each item and waits for all of them. The results are in the order of the
+    /// items. The branches are named by their index; see [`Ctx::for_each_by`] for names that
+    /// survive a change of order.
     ///
     /// ```
     /// # use everstep::{Ctx, Error, Result};

@@ -19,8 +19,8 @@ pub struct Join<W, B> {
 }
 
 impl<W> Ctx<W> {
-    /// Runs named branches concurrently and waits for all of them. The output is a tuple of their results, in the order of the
-    /// branches; if some fail, the error lists all of them.
+    /// Runs named branches concurrently and waits for all of them. The output is a tuple of their
+    /// results, in the order of the branches; if some fail, the error lists all of them.
     ///
     /// ```
     /// # use everstep::{Ctx, Error, Result};

@@ -1,7 +1,8 @@
 //! Branches: parts of a workflow that run concurrently, each in its own scope.
 //!
-//! A branch is polled only when something in it can continue. Branches are polled in the order they were given, so that
-//! their calls have the same order on every replay. Dropping a branch cancels it.
+//! A branch is polled only when something in it can continue. Branches are polled in the order they
+//! were given, so that their calls have the same order on every replay. Dropping a branch cancels
+//! it.
 
 mod each;
 mod join;

@@ -1,4 +1,5 @@
-//! Races: the first branch that succeeds wins. The winner is durable before the other branches are dropped.
+//! Races: the first branch that succeeds wins. The winner is durable before the other branches are
+//! dropped.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -36,8 +37,8 @@ pub struct Won<T> {
 }
 
 impl<W> Ctx<W> {
-    /// Runs named branches concurrently; the first that succeeds wins, and the others are dropped. A branch that fails does not
-    /// end the race; if all fail, the error lists all of them.
+    /// Runs named branches concurrently; the first that succeeds wins, and the others are dropped.
+    /// A branch that fails does not end the race; if all fail, the error lists all of them.
     ///
     /// ```
     /// # use everstep::{Ctx, Error, Result, minutes};

@@ -1,4 +1,5 @@
-//! An engine behind a server: requests become calls of the workflow API, and responses what an engine would return.
+//! An engine behind a server: requests become calls of the workflow API, and responses what an
+//! engine would return.
 
 mod feed;
 mod port;

@@ -1,5 +1,5 @@
-//! Minimises a failing case: removes faults and simplifies the rest, as long as it fails in the same
-//! way.
+//! Minimises a failing case: removes faults and simplifies the rest, as long as it fails in the
+//! same way.
 
 use everstep_engine::simulation::Minimiser;
 

@@ -153,14 +153,16 @@ impl<W: Simulated, World: 'static> Simulation<W, World> {
         self
     }
 
-    /// Starts the run with a deadline. Faults move things, so some runs may exceed it; the assertions must allow for that.
+    /// Starts the run with a deadline. Faults move things, so some runs may exceed it; the
+    /// assertions must allow for that.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.scenario.deadline = Some(deadline);
         self
     }
 
-    /// Lets operators intervene, depending on the seed: any of these actions, at random moments during the run and after
-    /// its end. The assertions must allow for the ends to which they lead. Journals are those of the latest generation.
+    /// Lets operators intervene, depending on the seed: any of these actions, at random moments
+    /// during the run and after its end. The assertions must allow for the ends to which they lead.
+    /// Journals are those of the latest generation.
     pub fn interventions(mut self, what: impl IntoIterator<Item = Intervention>) -> Self {
         self.scenario.interventions.extend(what);
         self

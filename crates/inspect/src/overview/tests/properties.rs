@@ -201,7 +201,8 @@ fn ending(which: usize) -> Body {
     }
 }
 
-/// A loop whose iterations take an event, sleep and run a step, with all but the last `kept` dropped.
+/// A loop whose iterations take an event, sleep and run a step, with all but the last `kept`
+/// dropped.
 fn compacted_loop(rounds: u64, kept: u64) -> (Journal, Vec<(u64, u64)>) {
     let mut journal = Journal::created().with(started("before:0", 1));
     let (mut ranges, mut dropped) = (Vec::new(), Vec::new());

@@ -158,7 +158,8 @@ impl Chart {
         id
     }
 
-    /// Ends a subgraph. Mermaid draws an empty one as a node or not at all, depending on its release.
+    /// Ends a subgraph. Mermaid draws an empty one as a node or not at all, depending on its
+    /// release.
     fn close(&mut self, inside: &[Node]) {
         if inside.is_empty() {
             let id = self.id();

@@ -1,4 +1,5 @@
-//! Copies of compacted journals: where they end, which iterations they list as gone, and their times.
+//! Copies of compacted journals: where they end, which iterations they list as gone, and their
+//! times.
 
 use everstep_model::record::{ForkReason, ForkedFrom, Gap, IterationRange, LoopAdvanced};
 use everstep_model::{Body, Entry, Generation, Location, RecordNumber, RunId};

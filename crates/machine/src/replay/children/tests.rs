@@ -118,7 +118,8 @@ impl Run {
         called.expect("called")
     }
 
-    /// Commits what is outgoing, then these records. Returns the kinds and ids of what was outgoing.
+    /// Commits what is outgoing, then these records. Returns the kinds and ids of what was
+    /// outgoing.
     fn commit(&mut self, then: Vec<Body>) -> Vec<Body> {
         let outgoing: Vec<Body> = self.replay.outgoing().take_records().0.collect();
         let all = outgoing.iter().cloned().chain(then).collect();

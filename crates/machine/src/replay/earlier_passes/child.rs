@@ -56,8 +56,9 @@ impl EarlierChild {
         }
     }
 
-    /// Decides what a later pass does. A pass that gave a child up left it to its parent-close policy. Another one is started, unless
-    /// the child completed anyway or the code insists on its id.
+    /// Decides what a later pass does. A pass that gave a child up left it to its parent-close
+    /// policy. Another one is started, unless the child completed anyway or the code insists on its
+    /// id.
     pub(in crate::replay) fn again(&mut self, id: Option<&RunId>, has_timeout: bool) -> Again {
         if self.wait == Wait::TimedOut && has_timeout {
             return Again::Ended(None);

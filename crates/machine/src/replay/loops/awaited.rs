@@ -1,5 +1,6 @@
-//! Undos that code waited for. Without the record of the undo a replay would continue too early, so the
-//! iteration of the undone operation is kept until the iterations of all waiting calls are dropped.
+//! Undos that code waited for. Without the record of the undo a replay would continue too early, so
+//! the iteration of the undone operation is kept until the iterations of all waiting calls are
+//! dropped.
 
 use everstep_model::{Location, Scope};
 

@@ -1,5 +1,5 @@
-//! Loops behind a gap: a loop whose next iteration is gone waits for a later one, and begins it at the
-//! moment at which it began; at once, if the iterations between waited for nothing.
+//! Loops behind a gap: a loop whose next iteration is gone waits for a later one, and begins it at
+//! the moment at which it began; at once, if the iterations between waited for nothing.
 //!
 //! An iteration begins before its record is durable, so the record stores the moment. The position
 //! of the record in the script shows which lines came before it.

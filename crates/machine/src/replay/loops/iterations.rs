@@ -1,8 +1,9 @@
 //! Which iterations the journal still contains, and which records belong to each.
 //!
-//! The records of everything that is called in an iteration belong to it, as do the record that began
-//! it and the inbox records that its operations took. A record inside nested loops is listed with the
-//! innermost iteration; an outer iteration includes everything that is listed within its scope.
+//! The records of everything that is called in an iteration belong to it, as do the record that
+//! began it and the inbox records that its operations took. A record inside nested loops is listed
+//! with the innermost iteration; an outer iteration includes everything that is listed within its
+//! scope.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -128,8 +129,8 @@ impl Iterations {
         known.and_then(|known| known.began).unwrap_or_default()
     }
 
-    /// Notes that the code reaches an iteration in this poll. Returns the first one that it reached in
-    /// the poll.
+    /// Notes that the code reaches an iteration in this poll. Returns the first one that it reached
+    /// in the poll.
     pub(super) fn reach(&mut self, iterations: &Scope, iteration: u64, poll: u64) -> u64 {
         let known = self.loops.entry(iterations.clone()).or_default();
         match known.polled {

@@ -1,4 +1,5 @@
-//! The memory of loops: dropped iterations leave nothing, and replies are kept while their senders may read them.
+//! The memory of loops: dropped iterations leave nothing, and replies are kept while their senders
+//! may read them.
 
 use std::time::Duration;
 

@@ -1,10 +1,10 @@
-//! Loops: where each begins, how it advances from one iteration to the next, and what it leaves in the
-//! journal.
+//! Loops: where each begins, how it advances from one iteration to the next, and what it leaves in
+//! the journal.
 //!
 //! The record that begins an iteration is written when the one before it returns, and the body
 //! continues in the same poll. The record belongs to the iteration that it begins. Old iterations
-//! are dropped from the journal (`compact.rs`). A replay that reaches a loop whose next iteration is
-//! gone waits until the fold has reached the beginning of a later one (`gap_crossing.rs`).
+//! are dropped from the journal (`compact.rs`). A replay that reaches a loop whose next iteration
+//! is gone waits until the fold has reached the beginning of a later one (`gap_crossing.rs`).
 
 mod awaited;
 mod compact;
@@ -215,8 +215,8 @@ impl Loops {
         op
     }
 
-    /// Collects from a journal, before it is folded, what is missing in it, and removes records that
-    /// were dropped later.
+    /// Collects from a journal, before it is folded, what is missing in it, and removes records
+    /// that were dropped later.
     pub(super) fn scan(&mut self, mut journal: Vec<Entry>) -> Vec<Entry> {
         let mut has_gaps = false;
         for entry in &journal {

@@ -1,8 +1,8 @@
 //! Operations that have resolved at the current position of the fold.
 //!
 //! Several operations may resolve between two records, each in a poll of its own and some without a
-//! line of the script. The script does not show where an iteration began among them, so the record of
-//! the iteration stores how many came before it.
+//! line of the script. The script does not show where an iteration began among them, so the record
+//! of the iteration stores how many came before it.
 
 use everstep_model::Scope;
 use everstep_model::record::ResolvedInside;

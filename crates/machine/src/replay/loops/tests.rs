@@ -1,4 +1,5 @@
-//! The rules of loops. The tests act as the workflow code, and the journal drops the records that commits name.
+//! The rules of loops. The tests act as the workflow code, and the journal drops the records that
+//! commits name.
 
 use std::time::Duration;
 

@@ -65,7 +65,8 @@ impl End {
     }
 }
 
-/// Finds the end of a switch, which records only its choice. It ends with the last record inside it, if nothing in it is open.
+/// Finds the end of a switch, which records only its choice. It ends with the last record inside
+/// it, if nothing in it is open.
 fn end_of_switch(past: &Past) -> Option<End> {
     let line = past.lines.last().map(|(number, _)| *number);
     let other = past.others.last().map(|(number, _)| *number);

@@ -1,6 +1,7 @@
 //! Which completed steps and children a rollback includes, and which undo is next.
 //!
-//! What is done is folded from the journal ([`UndoFold`]); this adds what the current execution decides.
+//! What is done is folded from the journal ([`UndoFold`]); this adds what the current execution
+//! decides.
 
 use everstep_model::{Body, Failure, UndoMode};
 

@@ -1,9 +1,9 @@
 //! Rollback: undoing what is done, the latest first, one at a time.
 //!
 //! The code requests a rollback (`ctx.rollback()`), or the executor does when the run ends with an
-//! error. The log (`log.rs`) decides what is undone; the journal decides which undo is next, and the
-//! result of each undo is a record. A requested rollback continues even if the code no longer awaits
-//! it, and even if the code has returned.
+//! error. The log (`log.rs`) decides what is undone; the journal decides which undo is next, and
+//! the result of each undo is a record. A requested rollback continues even if the code no longer
+//! awaits it, and even if the code has returned.
 //!
 //! The first record of a rollback that ends the run also fixes the run's final status: later
 //! requests change nothing. A rollback that the code requested fixes nothing.
@@ -144,8 +144,8 @@ impl Rollback {
         }
     }
 
-    /// Folds a record about an undo. Code that runs must have requested the undo, unless it did so in
-    /// an iteration that is gone.
+    /// Folds a record about an undo. Code that runs must have requested the undo, unless it did so
+    /// in an iteration that is gone.
     pub(super) fn fold_undo(&mut self, body: &Body, has_gone: bool, cx: &mut Context) {
         let done = self.log.fold.named_by(body);
         let is_wanted = done.is_some_and(|done| done.wanted);

@@ -1,4 +1,5 @@
-//! The rules of rollback, one by one, on journals written by hand. The tests act as code and executor.
+//! The rules of rollback, one by one, on journals written by hand. The tests act as code and
+//! executor.
 
 mod calls;
 mod no_return;

@@ -1,7 +1,9 @@
-//! The script: the records that an execution writes as a consequence of the journal alone, in order.
+//! The script: the records that an execution writes as a consequence of the journal alone, in
+//! order.
 //!
-//! Code that replays the same journal calls operations, takes events, gives up waits and writes notes
-//! in the same order. A hot run writes these records; a replay compares them with the recorded ones.
+//! Code that replays the same journal calls operations, takes events, gives up waits and writes
+//! notes in the same order. A hot run writes these records; a replay compares them with the
+//! recorded ones.
 
 mod difference;
 
@@ -94,9 +96,9 @@ impl Script {
     /// Takes the recorded line that this one must equal: the next one.
     ///
     /// Operations that the code drops in one poll are recorded in any order, because languages drop
-    /// in different orders. An abandonment may therefore equal any one of a consecutive run of them.
-    /// Runs of several polls are not confused: the code must have reached a record when the fold
-    /// does.
+    /// in different orders. An abandonment may therefore equal any one of a consecutive run of
+    /// them. Runs of several polls are not confused: the code must have reached a record when the
+    /// fold does.
     fn take_expected(&mut self, line: &Body) -> Option<(RecordNumber, Body)> {
         if !is_abandonment(line) {
             return self.expected.pop_front();

@@ -1,6 +1,6 @@
-//! Views of a journal. The full view renders each record on its own. The other views fold the records,
-//! because what a run is doing follows from all of them; a reader that begins at any offset receives
-//! the same messages as one that began earlier. All views have the same offsets.
+//! Views of a journal. The full view renders each record on its own. The other views fold the
+//! records, because what a run is doing follows from all of them; a reader that begins at any
+//! offset receives the same messages as one that began earlier. All views have the same offsets.
 
 mod audience;
 mod change;

@@ -2,8 +2,8 @@
 
 use everstep_model::Location;
 
-/// Returns the location without iteration numbers, so that the number of rows depends on the code of a
-/// loop and not on the age of the run.
+/// Returns the location without iteration numbers, so that the number of rows depends on the code
+/// of a loop and not on the age of the run.
 pub(super) fn key_of(location: &Location) -> String {
     let location = location.to_string();
     let segments = location.split('/').map(|segment| match segment {

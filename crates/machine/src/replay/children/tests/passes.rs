@@ -1,4 +1,5 @@
-//! Children over several passes of the function: what a later pass takes over, starts again and undoes.
+//! Children over several passes of the function: what a later pass takes over, starts again and
+//! undoes.
 
 use everstep_model::record::UndoCompleted;
 
@@ -76,8 +77,8 @@ fn undo_all(run: &mut Run) -> Vec<RunId> {
     undone
 }
 
-/// Creates a run whose second pass started another child where the first pass gave one up. Returns it with both ids.
-/// The first child may have ended before.
+/// Creates a run whose second pass started another child where the first pass gave one up. Returns
+/// it with both ids. The first child may have ended before.
 fn started_anew(meanwhile: impl Fn(&RunId) -> Vec<Body>) -> (Run, RunId, RunId) {
     let undoable = || ChildCall {
         undo: UndoMode::Undo,
