@@ -5,7 +5,7 @@
 //! ```text
 //!   bench ── spawns ──▶ worker process: opens, starts the runs ── "executing" ──▶ bench
 //!     │  kill -9 ─────────▶ ✗
-//!     └── spawns ──▶ worker process: opens, resumes the runs ── "executing" ──▶ bench   (each round)
+//!     └── spawns ──▶ worker process: opens, resumes the runs ── "executing" ──▶ bench
 //! ```
 
 use std::io::{BufRead, BufReader, Write};
@@ -42,14 +42,14 @@ pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
 }
 
 fn recover(setup: &Setup<'_>, runs: u64) -> anyhow::Result<Case> {
-    let directory = setup.scratch.fresh("engine")?;
-    setup.stage(format!("starting {runs} runs"));
-    let mut process = WorkerProcess::spawn(setup, &directory, runs, true)?;
-    process.wait_for_line(EXECUTING)?;
     let mut rounds = Rounds::default();
-    // Each round is one takeover. The engine parks a run after ten takeovers without progress, so
-    // there must be fewer rounds.
+    // Each round has runs of its own: the engine starts runs one after the other whose processes
+    // died several times without progress.
     for _ in 0..setup.repetitions() {
+        let directory = setup.scratch.fresh("engine")?;
+        setup.stage(format!("starting {runs} runs"));
+        let mut process = WorkerProcess::spawn(setup, &directory, runs, true)?;
+        process.wait_for_line(EXECUTING)?;
         drop(process);
         let disk = setup.measure_sync()?;
         setup.stage(format!("recovering {runs} runs"));
@@ -59,11 +59,11 @@ fn recover(setup: &Setup<'_>, runs: u64) -> anyhow::Result<Case> {
         let open = begun.elapsed().as_secs_f64() * 1e3;
         process.wait_for_line(EXECUTING)?;
         let recovered = begun.elapsed().as_secs_f64() * 1e3;
+        drop(process);
         rounds.add("recovery", Unit::Milliseconds, recovered);
         rounds.add("open", Unit::Milliseconds, open);
         rounds.add_sync(&disk);
     }
-    drop(process);
     Ok(rounds.into_case(format!("{runs} runs in flight")))
 }
 
