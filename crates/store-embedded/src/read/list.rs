@@ -22,7 +22,7 @@ use crate::storage::view::View;
 const COMPARED: usize = 1_000;
 /// The most hours whose lists are merged. A longer time contains runs in most of the list of all
 /// runs.
-const HOURS_MAX: usize = 10_000;
+const HOURS_MAX: usize = 1_000;
 
 pub(crate) fn page(view: &View<'_>, query: &ListQuery) -> Result<ListPage, StoreError> {
     let end = query.cursor.map_or(StreamNumber(u64::MAX), |at| at.0);

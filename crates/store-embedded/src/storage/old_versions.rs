@@ -54,9 +54,6 @@ enum Message {
     Keep(Box<dyn Part>),
     /// Free what the key-value store has forgotten.
     Free,
-    /// Free only memtables. Lists of tables are kept for the next commit, which makes the key-value
-    /// store forget them.
-    FreeMemtables,
 }
 
 /// Passes old versions to the thread. If it could not be started, they are dropped here.
@@ -71,12 +68,15 @@ impl Keeper {
         }
     }
 
-    fn keep(&self, part: impl Part + 'static) {
-        let _ = self.0.send(Message::Keep(Box::new(part)));
+    /// Keeps the tables, which the key-value store is about to forget.
+    pub(crate) fn keep_tables(&self, tables: &Tables) {
+        for table in tables.all() {
+            self.keep(TableList(table.tree.current_version()));
+        }
     }
 
-    pub(crate) fn free_memtables(&self) {
-        let _ = self.0.send(Message::FreeMemtables);
+    fn keep(&self, part: impl Part + 'static) {
+        let _ = self.0.send(Message::Keep(Box::new(part)));
     }
 
     /// Frees what the key-value store has forgotten by now.
@@ -125,9 +125,6 @@ fn free_forgotten(messages: &Receiver<Message>) {
             Message::Keep(part) if kept.iter().any(|other| part.is_same(other.as_ref())) => {}
             Message::Keep(part) => kept.push(part),
             Message::Free => kept.retain(|part| !part.is_forgotten()),
-            Message::FreeMemtables => {
-                kept.retain(|part| part.address() == 0 || !part.is_forgotten());
-            }
         }
     }
 }

@@ -40,6 +40,11 @@ impl Pressure {
         self.written += bytes as u64;
     }
 
+    #[cfg(test)]
+    pub(super) fn keeper(&self) -> crate::storage::old_versions::Keeper {
+        self.old_versions.keeper.clone()
+    }
+
     /// Counts the records that the last batch has deleted.
     pub(crate) fn deleted(&mut self, records: u64, tables: &Tables) {
         let keeper = &self.old_versions.keeper;

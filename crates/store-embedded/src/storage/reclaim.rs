@@ -116,17 +116,13 @@ fn answer(
     deleted: &AtomicU64,
 ) -> fjall::Result<()> {
     if let Request::Opened = request {
-        keeper.keep_memtables(tables);
-        flush(tables)?;
+        flush(tables, keeper)?;
         deleted.fetch_max(tables.journal.tree.tombstone_count(), Ordering::Relaxed);
     }
     let count = deleted.load(Ordering::Relaxed);
     if is_worthwhile(count, tables) {
         deleted.fetch_sub(count, Ordering::Relaxed);
-        keeper.keep_memtables(tables);
-        let merged = merge(tables);
-        keeper.free_memtables();
-        return merged;
+        merge(tables, keeper)?;
     }
     Ok(())
 }
@@ -137,20 +133,24 @@ fn is_worthwhile(deleted: u64, tables: &Tables) -> bool {
     deleted >= DELETED_MIN && 3 * deleted >= rows && tables.journal.disk_space() <= BYTES_MAX
 }
 
-fn merge(tables: &Tables) -> fjall::Result<()> {
-    flush(tables)?;
+fn merge(tables: &Tables, keeper: &Keeper) -> fjall::Result<()> {
+    flush(tables, keeper)?;
+    keeper.keep_tables(tables);
     for table in tables.all() {
         table.major_compact()?;
     }
-    // The key-value store deletes the files of merged tables when it seals the next memtable.
+    // The key-value store forgets the tables that were merged when it seals the next memtable.
     let page_of_no_stream = keys::page(&[], u64::MAX);
     tables.ready.remove(page_of_no_stream)?;
+    keeper.keep_memtables(tables);
     tables.ready.rotate_memtable()?;
+    keeper.free();
     Ok(())
 }
 
 /// Flushes all memtables, and waits for the end of that.
-fn flush(tables: &Tables) -> fjall::Result<()> {
+fn flush(tables: &Tables, keeper: &Keeper) -> fjall::Result<()> {
+    keeper.keep_memtables(tables);
     for table in tables.all() {
         table.rotate_memtable()?;
     }
@@ -159,6 +159,7 @@ fn flush(tables: &Tables) -> fjall::Result<()> {
             tables.pause()?;
         }
     }
+    keeper.free();
     Ok(())
 }
 

@@ -56,6 +56,11 @@ fn wait(f: &Fixture<EmbeddedStore>) {
     f.store.0.writer.lock().unwrap().pressure.reclaim.wait();
 }
 
+fn flush_all(f: &Fixture<EmbeddedStore>) {
+    let keeper = f.store.0.writer.lock().unwrap().pressure.keeper();
+    flush(&f.store.0.tables, &keeper).unwrap();
+}
+
 /// Returns the number of rows of the journal, including deletions and what they delete.
 fn rows(f: &Fixture<EmbeddedStore>) -> usize {
     f.store.0.tables.journal.approximate_len()
@@ -83,11 +88,16 @@ fn records_of_removed_streams_leave_the_disk() {
     let folder = tempfile::tempdir().unwrap();
     let f = open(folder.path());
     block_on(async {
-        let stream = run(&f, "removed", LARGE).await;
-        flush(&f.store.0.tables).unwrap();
+        let stream = run(&f, "removed", LARGE / 2).await;
+        flush_all(&f);
+        // A commit after a flush keeps the list of tables.
+        let other = run(&f, "other", LARGE / 2).await;
+        flush_all(&f);
+        run(&f, "last", 1).await;
         let before = table_bytes(folder.path());
         assert!(before > 400_000, "{before}");
         f.accept(removal(&[stream])).await;
+        f.accept(removal(&[other])).await;
         wait(&f);
         let after = table_bytes(folder.path());
         assert!(after < before / 5, "{before} bytes before, {after} after");
@@ -107,7 +117,7 @@ fn records_that_were_removed_before_a_restart_leave_the_disk_too() {
             f.store.0.writer.lock().unwrap().pressure.reclaim.deleted = Arc::default();
             f.accept(removal(&[first])).await;
             if is_flushed {
-                flush(&f.store.0.tables).unwrap();
+                flush_all(&f);
             }
             assert!(rows(&f) > LARGE, "nothing was merged");
             drop(f);

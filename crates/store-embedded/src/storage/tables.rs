@@ -4,7 +4,7 @@
 //!   journal   (stream, first record) → frame          written by every commit, read in order
 //!   heads     (stream)               → head row       written when more than counts change
 //!   lookups   names, dedup ids, open rpcs, idempotency keys, effects → value      point reads, mostly misses
-//!   lists     (workflow, status, page), (tag, page) → streams            read backwards
+//!   lists     (page), (hour, page), (workflow, status, page), (tag, page) → streams   read backwards
 //!   timers    (due, stream, purpose, location)                           read forwards from now
 //!   ready     (page)                 → streams        read once, when the store is opened
 //! ```

@@ -89,14 +89,14 @@ fn a_folder_without_write_permission_is_refused() {
 fn a_newer_format_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     drop(open(folder.path()).unwrap());
-    fs::write(folder.path().join("FORMAT"), "everstep store, format 5\n").unwrap();
+    fs::write(folder.path().join("FORMAT"), "everstep store, format 6\n").unwrap();
     let error = open(folder.path()).unwrap_err();
     assert!(
         matches!(
             error,
             StoreError::Newer {
-                found: 5,
-                known: 4,
+                found: 6,
+                known: 5,
                 ..
             }
         ),
