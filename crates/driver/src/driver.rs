@@ -34,6 +34,7 @@ impl<H: Host> Driver<H> {
             reading: Reading::Idle,
             undoing: Undoing::default(),
             leave: Leave::No,
+            is_refused: false,
             queue: VecDeque::new(),
             offered: Offered::default(),
             now: Timestamp::default(),

@@ -3,11 +3,12 @@
 use everstep_machine::Attempts;
 use everstep_model::{Entry, Failure, Record, RecordNumber, RunStatus};
 
+use crate::action::Action;
 use crate::append::Then;
 use crate::execution::Host;
 use crate::message::Message;
 use crate::state::{Driver, Leave, OnAnswer, Stage};
-use crate::unsent::{InFlight, is_progress};
+use crate::unsent::is_progress;
 
 impl<H: Host> Driver<H> {
     /// Takes in a message. What follows from it are the next actions.
@@ -71,11 +72,14 @@ impl<H: Host> Driver<H> {
     }
 
     /// Takes in that an append may not be written. Later records could depend on it, so nothing but
-    /// the reason is written. If that is refused too, another executor has to find out why.
+    /// the reason is written. If that is refused too, the activation gives up.
     fn refused(&mut self, reason: Failure) {
-        let parks = |in_flight: InFlight| matches!(in_flight.then, Then::Park(_));
-        if self.append.take().is_some_and(parks) {
+        self.append = None;
+        if std::mem::replace(&mut self.is_refused, true) {
             return self.enter(Stage::Over);
+        }
+        if std::mem::take(&mut self.undoing).attempt.is_some() {
+            self.queue.push_back(Action::DropUndo);
         }
         self.unsent.clear();
         let outgoing = self.live.replay.outgoing();

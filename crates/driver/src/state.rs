@@ -29,6 +29,8 @@ pub struct Driver<H> {
     pub(crate) reading: Reading,
     pub(crate) undoing: Undoing,
     pub(crate) leave: Leave,
+    /// Whether an append was refused, so that only the reason is written.
+    pub(crate) is_refused: bool,
     /// Actions that messages led to.
     pub(crate) queue: VecDeque<Action>,
     pub(crate) offered: Offered,

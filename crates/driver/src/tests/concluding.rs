@@ -123,10 +123,16 @@ fn refused() -> Message {
 fn a_run_whose_append_is_refused_is_parked_and_says_why() {
     let mut shell = Shell::of_new_run();
     shell.next();
-    let op = shell.call_step("charge");
-    shell.complete(op, "7");
+    let (charge, ship) = (shell.call_step("charge"), shell.call_step("ship"));
+    let replay = &mut shell.driver.live().replay;
+    let start = replay.begin_attempt(ship).unwrap();
+    shell.complete(charge, "7");
     shell.driver.settled();
     shell.written();
+    // Unsent, because an append is in flight.
+    let replay = &mut shell.driver.live().replay;
+    replay.complete_attempt(ship, &start, json("8"));
+    shell.driver.settled();
     shell.driver.receive(refused());
     assert_eq!(shell.next(), Action::Drop(ExecutionKind::Live));
     let Action::Append(append) = shell.next() else {
@@ -140,6 +146,24 @@ fn a_run_whose_append_is_refused_is_parked_and_says_why() {
         Body::Diverged(diverged) => assert_eq!(diverged.error.code, "forbidden"),
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn a_refusal_takes_precedence_over_a_halt_that_is_not_written() {
+    let mut shell = Shell::of_new_run();
+    shell.next();
+    let op = shell.call_step("charge");
+    shell.complete(op, "7");
+    shell.driver.settled();
+    shell.written();
+    let replay = &mut shell.driver.live().replay;
+    replay.halt_not_durable("a timer".to_owned());
+    shell.driver.settled();
+    assert_eq!(shell.next(), Action::Wait, "an append is in flight");
+    shell.driver.receive(refused());
+    shell.next();
+    let expected = (vec!["diverged"], Then::Park(RunStatus::Diverged));
+    assert_eq!(shell.written(), expected);
 }
 
 #[test]

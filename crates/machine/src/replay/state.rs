@@ -82,6 +82,12 @@ impl State {
         self.halt.get_or_insert(halt);
     }
 
+    /// Stops the execution for this reason, whatever stopped it before.
+    pub(super) fn halt_anyway(&mut self, halt: Halt) {
+        self.held_halt = None;
+        self.halt = Some(halt);
+    }
+
     /// Returns whether the execution is stopped, or will be when a step has passed the point of no
     /// return. The code calls nothing more.
     #[inline]

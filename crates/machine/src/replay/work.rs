@@ -79,6 +79,8 @@ impl Replay {
 
     /// Halts the run because its records were refused, for this reason.
     pub fn halt_refused(&mut self, reason: Failure) {
-        self.context.state.halt(Halt::Refused(Box::new(reason)));
+        self.context
+            .state
+            .halt_anyway(Halt::Refused(Box::new(reason)));
     }
 }

@@ -27,6 +27,8 @@ pub(super) async fn register(
     Extension(caller): Extension<Caller>,
     JsonBody(request): JsonBody<RegisterRequest>,
 ) -> Result<Json<RegisterAnswer>, Failure> {
+    // First, because a later version may have other rules.
+    common_version(request.protocol)?;
     check_grant(&caller, &request)?;
     check(&request)?;
     routes.pool.register(request).await.map(Json)
