@@ -44,3 +44,33 @@ fn everything_is_freed_when_the_store_is_closed() {
     assert!(dropped_first.try_recv().is_ok());
     assert!(dropped_second.try_recv().is_ok());
 }
+
+/// Reports that it is dropped.
+struct Barrier(Sender<()>);
+
+impl Part for Barrier {
+    fn is_forgotten(&self) -> bool {
+        true
+    }
+
+    fn address(&self) -> usize {
+        1
+    }
+}
+
+impl Drop for Barrier {
+    fn drop(&mut self) {
+        let _ = self.0.send(());
+    }
+}
+
+impl Keeper {
+    /// Waits until the thread has processed what it was sent. Frees nothing.
+    pub(crate) fn wait(&self) {
+        let (sender, processed) = channel();
+        self.keep(Barrier(sender.clone()));
+        // Dropped at once, because it is the same as the first.
+        self.keep(Barrier(sender));
+        processed.recv().unwrap();
+    }
+}

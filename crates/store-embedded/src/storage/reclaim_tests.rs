@@ -53,7 +53,9 @@ async fn remove(f: &Fixture<EmbeddedStore>, kept: usize, removed: usize) {
 }
 
 fn wait(f: &Fixture<EmbeddedStore>) {
-    f.store.0.writer.lock().unwrap().pressure.reclaim.wait();
+    let mut writer = f.store.0.writer.lock().unwrap();
+    writer.pressure.reclaim.wait();
+    writer.pressure.keeper().wait();
 }
 
 fn flush_all(f: &Fixture<EmbeddedStore>) {
