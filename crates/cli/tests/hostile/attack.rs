@@ -66,8 +66,8 @@ macro_rules! attacks {
     };
 }
 
-/// The attacks on a server without runs.
-pub(crate) fn on_empty_store() -> Vec<Attack> {
+/// The attacks of callers without a key.
+pub(crate) fn without_key() -> Vec<Attack> {
     Vec::from(attacks! {
         "idle connections" WithoutKey attacks::idle_connections;
         "slow heads" WithoutKey attacks::slow_heads;
@@ -80,6 +80,12 @@ pub(crate) fn on_empty_store() -> Vec<Attack> {
         "HTTP/2: unread responses" WithoutKey http2_attacks::unread_responses;
         "HTTP/2: large heads" WithoutKey http2_attacks::large_heads;
         "HTTP/2: bodies without a key" WithoutKey http2_attacks::bodies_without_key;
+    })
+}
+
+/// The attacks of callers with a key or a token.
+pub(crate) fn by_known_callers() -> Vec<Attack> {
+    Vec::from(attacks! {
         "token: event streams" Known attacks::event_streams;
         "token: unread responses" Known attacks::unread_streams;
         "run token: unread journals" Known attacks::unread_journals;

@@ -70,8 +70,12 @@ fn run(rounds: usize) {
     let mut report = Report::default();
     let is_small = runtime.block_on(async {
         let empty = Target::start();
-        let is_small = attack_all(&empty, &attack::on_empty_store(), rounds, &mut report).await;
+        let is_small = attack_all(&empty, &attack::without_key(), rounds, &mut report).await;
         drop(empty);
+        // Known callers may store something, so that their server is another one.
+        let known = Target::start();
+        attack_all(&known, &attack::by_known_callers(), rounds, &mut report).await;
+        drop(known);
         let full = Target::start();
         full.start_runs().await;
         attack_all(&full, &attack::on_full_store(), rounds, &mut report).await && is_small
