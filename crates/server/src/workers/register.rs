@@ -28,18 +28,18 @@ pub(super) async fn register(
     JsonBody(request): JsonBody<RegisterRequest>,
 ) -> Result<Json<RegisterAnswer>, Failure> {
     // First, because a later version may have other rules.
-    common_version(request.protocol)?;
+    let protocol = common_version(request.protocol)?;
     check_grant(&caller, &request)?;
     check(&request)?;
-    routes.pool.register(request).await.map(Json)
+    routes.pool.register(request, protocol).await.map(Json)
 }
 
 impl Pool {
     async fn register(
         self: &Arc<Self>,
         request: RegisterRequest,
+        protocol: u32,
     ) -> Result<RegisterAnswer, Failure> {
-        let protocol = common_version(request.protocol)?;
         let offers = request.workflows.iter().map(|offered| Offer {
             workflow: offered.name.clone(),
             versions: offered.versions[0]..=offered.versions[1],

@@ -233,7 +233,6 @@ async fn reach(workers: &Workers, id: &str, status: RunStatus) {
 #[tokio::test]
 async fn a_run_that_reaches_beyond_the_key_of_its_worker_is_parked_and_others_go_on() {
     let workers = Workers::new().await;
-    let key = workers.key(&["pay"]).await;
     let url = format!(
         "http://{}",
         listen(workers.app.clone(), Connections::default()).await
@@ -245,12 +244,14 @@ async fn a_run_that_reaches_beyond_the_key_of_its_worker_is_parked_and_others_go
         ctx.step("paid", async || Ok::<_, everstep::Error>(()))
             .await
     };
-    let worker = Worker::connect(url)
-        .key(&key)
-        .workflows(Workflows::new().function("pay", pay))
-        .start()
-        .unwrap();
-    worker.connected().await;
+    let connect = async |key: &str| {
+        let worker = Worker::connect(&url).key(key);
+        let worker = worker.workflows(Workflows::new().function("pay", pay));
+        let worker = worker.start().unwrap();
+        worker.connected().await;
+        worker
+    };
+    let worker = connect(&workers.key(&["pay"]).await).await;
     for (id, input) in [("beyond", "true"), ("own", "false")] {
         let input = Payload::from_json(input).unwrap();
         let mut start = Start::new(Name::new("pay").unwrap(), input);
@@ -265,5 +266,8 @@ async fn a_run_that_reaches_beyond_the_key_of_its_worker_is_parked_and_others_go
         .await;
     let why = format!("{:?}", why.unwrap());
     assert!(why.contains("create a key that names it"), "{why}");
+    worker.shutdown().await;
+    let worker = connect(&workers.key_reaching(&["pay"], &["ship"]).await).await;
+    reach(&workers, "beyond", RunStatus::Waiting).await;
     worker.shutdown().await;
 }
