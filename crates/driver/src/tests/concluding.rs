@@ -96,14 +96,20 @@ fn an_activation_that_is_over_stays_over() {
     assert_eq!(shell.next(), Action::Exit);
 }
 
-#[test]
-fn a_run_that_halts_while_an_append_is_in_flight_ends_after_its_answer() {
+/// Creates a run whose only step has completed. The append of that is in flight.
+fn appending() -> Shell {
     let mut shell = Shell::of_new_run();
     shell.next();
     let op = shell.call_step("charge");
     shell.complete(op, "7");
     shell.driver.settled();
     shell.written();
+    shell
+}
+
+#[test]
+fn a_run_that_halts_while_an_append_is_in_flight_ends_after_its_answer() {
+    let mut shell = appending();
     // The code is polled again and uses something that is not durable.
     let replay = &mut shell.driver.live().replay;
     replay.halt_not_durable("a timer".to_owned());
@@ -150,12 +156,7 @@ fn a_run_whose_append_is_refused_is_parked_and_says_why() {
 
 #[test]
 fn a_refusal_takes_precedence_over_a_halt_that_is_not_written() {
-    let mut shell = Shell::of_new_run();
-    shell.next();
-    let op = shell.call_step("charge");
-    shell.complete(op, "7");
-    shell.driver.settled();
-    shell.written();
+    let mut shell = appending();
     let replay = &mut shell.driver.live().replay;
     replay.halt_not_durable("a timer".to_owned());
     shell.driver.settled();
@@ -168,12 +169,7 @@ fn a_refusal_takes_precedence_over_a_halt_that_is_not_written() {
 
 #[test]
 fn an_activation_whose_parking_is_refused_too_is_over() {
-    let mut shell = Shell::of_new_run();
-    shell.next();
-    let op = shell.call_step("charge");
-    shell.complete(op, "7");
-    shell.driver.settled();
-    shell.written();
+    let mut shell = appending();
     shell.driver.receive(refused());
     shell.next();
     shell.written();
@@ -243,12 +239,7 @@ fn code_that_waits_for_nothing_durable_fails() {
 
 #[test]
 fn code_that_diverges_is_parked_with_the_call_site_of_its_shell() {
-    let mut shell = Shell::of_new_run();
-    shell.next();
-    let op = shell.call_step("charge");
-    shell.complete(op, "7");
-    shell.driver.settled();
-    shell.written();
+    let mut shell = appending();
     shell.commit();
 
     let mut changed = Shell::new(shell.journal.clone(), |_| {});
