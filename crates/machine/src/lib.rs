@@ -4,10 +4,10 @@
 //! of the journal. The engine, the replay tests, remote workers and simulations all use this one
 //! crate.
 //!
-//! [`Replay`] drives workflow code record by record and compares what the code does with what was recorded.
-//! [`fork()`] plans a journal that begins as a copy of another. [`UndoFold`] folds what is done and not undone,
-//! [`PassingSteps`] what is passing the point of no return.
-//! Readers that only show a journal are in `inspect`.
+//! [`Replay`] drives workflow code record by record and compares what the code does with what was
+//! recorded. [`fork()`] plans a journal that begins as a copy of another. [`UndoFold`] folds what
+//! is done and not undone, [`PassingSteps`] what is passing the point of no return. Readers that
+//! only show a journal are in `inspect`.
 
 mod fork;
 mod moment;

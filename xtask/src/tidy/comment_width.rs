@@ -20,8 +20,9 @@ pub(crate) fn check(repository: &Repository) -> Vec<Problem> {
             if text.starts_with("```") {
                 is_fenced = !is_fenced;
             }
-            let can_be_broken =
-                !is_fenced && !text.starts_with(['|', '[', ' ']) && text.contains(' ');
+            let is_link = text.starts_with('[') && text.contains("]: ");
+            let is_kept = is_fenced || is_link || text.starts_with(['|', ' ']);
+            let can_be_broken = !is_kept && text.contains(' ');
             if can_be_broken && line.chars().count() > COLUMNS_MAX {
                 let message = format!("the comment is wider than {COLUMNS_MAX} columns: wrap it");
                 problems.push(Problem::at(&file.path, index + 1, message));

@@ -188,6 +188,8 @@ fn comments_are_wrapped() {
         format!("    // {wide}"),
         format!("// | {wide} |"),
         format!("//   diagram {wide}"),
+        format!("// [link]: https://example.com/{}", "x".repeat(120)),
+        format!("// [`Name`] {wide}"),
         format!("// {}", "x".repeat(120)),
         "// ```".to_owned(),
         format!("// {wide}"),
@@ -195,7 +197,7 @@ fn comments_are_wrapped() {
         format!("let text = \"{wide}\";"),
     ];
     let text = text.join("\n");
-    let expected = ["src/a.rs:1", "src/a.rs:2", "src/a.rs:3"];
+    let expected = ["src/a.rs:1", "src/a.rs:2", "src/a.rs:3", "src/a.rs:7"];
     expect(comment_width::check, &[("src/a.rs", &text)], &expected);
 }
 

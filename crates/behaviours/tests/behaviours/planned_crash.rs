@@ -1,10 +1,10 @@
 //! A test tool: a process crashes around one of its commits, and a successor continues from the
 //! store.
 //!
-//! [`PlannedCrash`] is the store of that process: its commits take effect one by one, up to the one at which it crashes.
-//! [`run_case`] runs a case through such a crash. Two tools run a case with a crash at each of its commits:
-//! `crash_after_commit.rs` takes any scenario, `crash_points.rs` one workflow and the records that
-//! are put into its inbox.
+//! [`PlannedCrash`] is the store of that process: its commits take effect one by one, up to the one
+//! at which it crashes. [`run_case`] runs a case through such a crash. Two tools run a case with a
+//! crash at each of its commits: `crash_after_commit.rs` takes any scenario, `crash_points.rs` one
+//! workflow and the records that are put into its inbox.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

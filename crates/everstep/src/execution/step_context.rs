@@ -67,8 +67,8 @@ impl StepContext {
 
     /// Registers a payload for the undo, as soon as there is something to undo. It is recorded with
     /// the result or the failure of the attempt. A failed step with a payload is undone too if its
-    /// undo was set by
-    /// [`Step::undo_with`](crate::operation::Step::undo_with). A later call replaces an earlier one.
+    /// undo was set by [`Step::undo_with`](crate::operation::Step::undo_with). A later call
+    /// replaces an earlier one.
     pub fn undo_with<P: Serialize + ?Sized>(&self, payload: &P) -> Result<()> {
         let describe = || format!("the undo payload of step `{}`", self.name);
         self.undo.set(encode(payload, describe)?);

@@ -2,11 +2,11 @@
 //! another run.
 //!
 //! The input is a journal and a plan (`plan.rs`), the output the records of the new journal, or the
-//! reason why there is none. `select.rs` keeps what precedes an operation, `recover.rs` everything
-//! except a failure and its consequences, `events.rs` later events. `copy.rs` turns the kept
-//! records into those of the new run. The result replays against the same code, because it is a
-//! journal that the code could have written: no scripted record is missing in the middle, and every
-//! result keeps its position.
+//! reason why the journal cannot be forked. `select.rs` keeps what precedes an operation,
+//! `recover.rs` everything except a failure and its consequences, `events.rs` later events.
+//! `copy.rs` turns the kept records into those of the new run. The result replays against the same
+//! code, because it is a journal that the code could have written: no scripted record is missing in
+//! the middle, and every result keeps its position.
 
 mod build;
 mod compacted;

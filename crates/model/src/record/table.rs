@@ -48,9 +48,8 @@ impl Carried for ChildOutcome {
 }
 
 /// Builds `Body` from rows. The columns are, in order: struct = tag, type name,
-/// [`Origin`](super::Origin),
-/// [`Actor`](super::Actor), location, role in the script, direction, payload fields, fields that readers see, and
-/// `boxed` for structs that are large and rare.
+/// [`Origin`](super::Origin), [`Actor`](super::Actor), location, role in the script, direction,
+/// payload fields, fields that readers see, and `boxed` for structs that are large and rare.
 ///
 /// - location: `at` an operation, `maybe` at one, or about the whole `run`.
 /// - script: `scripted` records follow from the journal alone; `written` ones are scripted and
